@@ -1,0 +1,59 @@
+//! Shapes that several operations share.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::access::names;
+
+/// The longest id or external_id, in characters.
+pub const MAX_ID_LENGTH: usize = 128;
+
+/// The caller's own name for a row: 1 to 128 characters of a small alphabet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub struct ExternalId(
+    #[schemars(length(min = 1, max = 128), regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9._:@-]*$"))] pub String,
+);
+
+/// A row by its UUID or by its external_id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub struct IdOrExternalId(#[schemars(length(min = 1, max = 128))] pub String);
+
+/// The path variable of rows that have an external_id.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct ByIdOrExternalId {
+    /// UUID or external_id.
+    #[schemars(length(min = 1, max = 128))]
+    pub id: String,
+}
+
+/// The path variable of rows that have none. A text that is no UUID names no row (404, never 400).
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct ById {
+    /// UUID; this resource has no external_id.
+    #[schemars(extend("format" = "uuid"))]
+    pub id: String,
+}
+
+names! {
+    /// Whether an inbox takes mail in, or a webhook gets events.
+    ActiveStatus {
+        /// It does.
+        Active = "active",
+        /// It does not.
+        Inactive = "inactive",
+    }
+}
+
+/// Reads a member that may be null: absent is `None`, null is `Some(None)`. Use with `#[serde(default)]`.
+///
+/// # Errors
+/// Where the value is of another type than `T`.
+pub fn nullable<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<T>>, D::Error> {
+    Option::<T>::deserialize(deserializer).map(Some)
+}

@@ -1,0 +1,171 @@
+//! What an operation of the API is: one type per operation, from which routes, schemas, tools and documentation come.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
+
+use crate::access::{Permission, Scope, names};
+
+names! {
+    /// The HTTP methods that operations use.
+    Method {
+        /// Reads.
+        Get = "GET",
+        /// Creates, or starts something.
+        Post = "POST",
+        /// Creates or updates by external_id.
+        Put = "PUT",
+        /// Changes what is sent.
+        Patch = "PATCH",
+        /// Deletes.
+        Delete = "DELETE",
+    }
+}
+
+/// Whether an operation is about one workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WorkspaceRule {
+    /// It is: `X-Workspace-Id` is read, and one workspace must be picked.
+    One,
+    /// It is not: the header is ignored.
+    None,
+}
+
+/// Hints for a client that shows or confirms a tool (protocol.md §9.2). `openWorldHint` is false everywhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hints {
+    /// It only reads.
+    pub read_only: bool,
+    /// It deletes, sends something out, rotates a secret, or changes who may send to an inbox.
+    pub destructive: bool,
+    /// The same call again has no further effect.
+    pub idempotent: bool,
+}
+
+impl Hints {
+    /// Reads.
+    pub const READ: Self = Self { read_only: true, destructive: false, idempotent: true };
+    /// Writes something new with every call.
+    pub const CREATE: Self = Self { read_only: false, destructive: false, idempotent: false };
+    /// Writes the same again.
+    pub const UPDATE: Self = Self { read_only: false, destructive: false, idempotent: true };
+    /// Takes away or opens up; the same again changes nothing more.
+    pub const REMOVE: Self = Self { read_only: false, destructive: true, idempotent: true };
+    /// Sends out or starts again, with every call.
+    pub const SEND: Self = Self { read_only: false, destructive: true, idempotent: false };
+}
+
+/// The fixed facts of an operation.
+#[derive(Debug, Clone, Copy)]
+pub struct Spec {
+    /// The contract's `operationId`.
+    pub id: &'static str,
+    /// HTTP method.
+    pub method: Method,
+    /// Path below `/api/v1`, variables in braces.
+    pub path: &'static str,
+    /// The group it is documented in.
+    pub tag: &'static str,
+    /// One sentence; the tool's description.
+    pub summary: &'static str,
+    /// More, where there is more to say.
+    pub description: Option<&'static str>,
+    /// The scope that the credential needs; none where any will do.
+    pub scope: Option<Scope>,
+    /// The permission that the person needs.
+    pub permission: Option<Permission>,
+    /// Whether it is about one workspace.
+    pub workspace: WorkspaceRule,
+    /// The tool's name, or why there is no tool.
+    pub tool: Result<&'static str, &'static str>,
+    /// The tool's title.
+    pub title: &'static str,
+    /// The tool's hints.
+    pub hints: Hints,
+    /// Statuses of success, the usual one first.
+    pub success: &'static [u16],
+}
+
+/// An operation as a type: its facts, what it takes and what it answers.
+pub trait Operation: Send + Sync + 'static {
+    /// The fixed facts.
+    const SPEC: Spec;
+    /// Variables of the path.
+    type Path: DeserializeOwned + JsonSchema + Send;
+    /// Parameters of the query.
+    type Query: DeserializeOwned + JsonSchema + Send;
+    /// Members of the JSON body.
+    type Body: DeserializeOwned + JsonSchema + Send;
+    /// The JSON document of the answer.
+    type Reply: Serialize + JsonSchema + Send;
+}
+
+/// Takes nothing: no path variable, no query parameter or no body.
+#[derive(Debug, Clone, Copy, Default, Serialize, serde::Deserialize, JsonSchema)]
+pub struct Nothing {}
+
+/// An operation with its schemas, its type forgotten.
+#[derive(Debug, Clone)]
+pub struct Described {
+    /// The fixed facts.
+    pub spec: Spec,
+    /// Object schema of the path variables.
+    pub path: Value,
+    /// Object schema of the query parameters.
+    pub query: Value,
+    /// Object schema of the body, or none if there is no body.
+    pub body: Option<Value>,
+    /// Schema of the answer.
+    pub reply: Value,
+}
+
+impl Described {
+    /// Describes one operation. Schemas are self-contained: nothing in them points elsewhere.
+    #[must_use]
+    pub fn of<O: Operation>() -> Self {
+        let body = input_schema_of::<O::Body>();
+        Self {
+            spec: O::SPEC,
+            path: input_schema_of::<O::Path>(),
+            query: input_schema_of::<O::Query>(),
+            body: properties(&body).is_some_and(|members| !members.is_empty()).then_some(body),
+            reply: schema_of::<O::Reply>(),
+        }
+    }
+}
+
+/// The schema of what a caller sends: members that it does not name are refused.
+fn input_schema_of<T: JsonSchema>() -> Value {
+    let mut schema = schema_of::<T>();
+    if let Some(object) = schema.as_object_mut() {
+        object.insert("additionalProperties".to_owned(), Value::Bool(false));
+    }
+    schema
+}
+
+/// The schema of a type in JSON Schema 2020-12, references resolved in place.
+#[must_use]
+pub fn schema_of<T: JsonSchema>() -> Value {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    settings.meta_schema = None;
+    let mut schema: Schema = SchemaGenerator::new(settings).into_root_schema_for::<T>();
+    schema.remove("title");
+    if schema.get("type").and_then(Value::as_str) == Some("object") && schema.get("properties").is_none() {
+        schema.insert("properties".to_owned(), Value::Object(Map::new()));
+    }
+    schema.to_value()
+}
+
+/// The members that an object schema names.
+#[must_use]
+pub fn properties(schema: &Value) -> Option<&Map<String, Value>> {
+    schema.get("properties").and_then(Value::as_object)
+}
+
+/// The members that an object schema requires.
+#[must_use]
+pub fn required(schema: &Value) -> Vec<&str> {
+    let names = schema.get("required").and_then(Value::as_array);
+    names.map(|list| list.iter().filter_map(Value::as_str).collect()).unwrap_or_default()
+}

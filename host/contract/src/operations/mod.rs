@@ -1,0 +1,20 @@
+//! The operations themselves, a module for each kind of row.
+
+pub mod emails;
+pub mod inboxes;
+pub mod me;
+pub mod workspaces;
+
+use crate::{Described, Tool};
+
+/// Every operation, in the order in which tools are listed.
+#[must_use]
+pub fn all() -> Vec<Described> {
+    [me::all(), workspaces::all(), inboxes::all(), emails::all()].concat()
+}
+
+/// Every tool, in the order in which it is listed.
+#[must_use]
+pub fn tools() -> Vec<Tool> {
+    all().iter().filter_map(Tool::of).collect()
+}
