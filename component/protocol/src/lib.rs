@@ -1,1 +1,31 @@
-//! Placeholder.
+#![doc = include_str!("../NEGOTIATION.md")]
+// The traits are for callers that are generic over them; whether a future can be sent between threads is theirs to know.
+#![allow(async_fn_in_trait)]
+
+mod answer;
+mod arguments;
+mod catalogue;
+mod challenge;
+mod config;
+mod dispatch;
+mod envelope;
+mod era;
+mod error;
+mod http;
+mod json;
+mod jsonrpc;
+mod lifecycle;
+mod mirror;
+mod origin;
+mod server;
+mod tools;
+
+pub use catalogue::{Argument, Kind, Place, TOOLS, Tool};
+pub use config::{ALLOWED_ORIGINS, AUTHORIZATION_SERVERS, Config, ConfigError, RESOURCE};
+pub use dispatch::{
+    Allowance, Caller, Credentials, Denial, Dispatch, Failure, Method, Profile, Request, Response, Throttle,
+};
+pub use era::Version;
+pub use http::{Body, BodyError, HEADERS, Head, Headers, HttpResponse, MAX_BODY};
+pub use origin::Origin;
+pub use server::handle;

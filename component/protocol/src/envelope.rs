@@ -1,0 +1,39 @@
+//! The envelope of a stateless request: `params._meta` (protocol.md §6).
+
+use serde_json::value::RawValue;
+
+use crate::error::Error;
+use crate::json::{self, Members};
+use crate::jsonrpc::Params;
+
+/// The key of the client's capabilities.
+const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+/// The key of the wanted log level.
+const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+/// The words of RFC 5424 §6.2.1 that MCP uses.
+const LOG_LEVELS: &[&str] = &["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
+/// Checks what an envelope must hold beside its version. A malformed `clientInfo` is no fault: nothing depends on it.
+///
+/// # Errors
+/// [`Error::Envelope`] names the key.
+pub(crate) fn check(params: &Params<'_>) -> Result<(), Error> {
+    let meta = meta(params).unwrap_or_default();
+    match meta.get(CAPABILITIES) {
+        Some(capabilities) if json::is_object(capabilities) => {}
+        None => return Err(Error::Envelope(format!("_meta is missing {CAPABILITIES}"))),
+        Some(_) => return Err(Error::Envelope(format!("{CAPABILITIES} must be an object"))),
+    }
+    let known = |level: &RawValue| json::string(level).is_some_and(|level| LOG_LEVELS.contains(&level.as_ref()));
+    match meta.get(LOG_LEVEL) {
+        Some(level) if !known(level) => {
+            Err(Error::Envelope(format!("{LOG_LEVEL} must be one of {}", LOG_LEVELS.join(", "))))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The object at `params._meta`, if there is one.
+pub(crate) fn meta<'a>(params: &Params<'a>) -> Option<Members<'a>> {
+    params.get("_meta").and_then(Members::of)
+}

@@ -1,0 +1,182 @@
+//! JSON without copies: a document is cut into the texts of its members, which are looked into only where the protocol
+//! has a rule about them. What passes through, such as ids and tool arguments, passes through byte for byte.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// How deep arrays and objects may be nested (protocol.md §4).
+pub const MAX_DEPTH: usize = 128;
+
+/// The members of an object in their order, each value as its text.
+#[derive(Debug, Default)]
+pub struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'a> Members<'a> {
+    /// The members of an object; `None` where the text is no object, or a name in it is no text.
+    #[must_use]
+    pub fn of(value: &'a RawValue) -> Option<Self> {
+        serde_json::from_str(value.get()).ok()
+    }
+
+    /// A member's value.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&'a RawValue> {
+        self.0.iter().find(|(member, _)| member == name).map(|(_, value)| *value)
+    }
+
+    /// Names and values in their order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
+        self.0.iter().map(|(name, value)| (name.as_ref(), *value))
+    }
+
+    /// A name that stands more than once, if there is one. Recipients differ in which one they take, so none is safe.
+    #[must_use]
+    pub fn duplicate(&self) -> Option<&str> {
+        let mut names: Vec<&str> = self.0.iter().map(|(name, _)| name.as_ref()).collect();
+        names.sort_unstable();
+        names.windows(2).find_map(|pair| match pair {
+            [first, second] if first == second => Some(*first),
+            _ => None,
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Object;
+
+        impl<'de> Visitor<'de> for Object {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some((Name(name), value)) = map.next_entry::<Name<'de>, &'de RawValue>()? {
+                    members.push((name, value));
+                }
+                Ok(Members(members))
+            }
+        }
+
+        deserializer.deserialize_map(Object)
+    }
+}
+
+/// A name or text that is borrowed where it has no escapes.
+#[derive(serde::Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+/// The text that a JSON string stands for; `None` where the value is no string, or stands for no Unicode text.
+#[must_use]
+pub fn string(value: &RawValue) -> Option<Cow<'_, str>> {
+    serde_json::from_str::<Name<'_>>(value.get()).ok().map(|name| name.0)
+}
+
+/// Whether the value is `null`.
+#[must_use]
+pub fn is_null(value: &RawValue) -> bool {
+    value.get() == "null"
+}
+
+/// Whether the value is an object.
+#[must_use]
+pub fn is_object(value: &RawValue) -> bool {
+    value.get().starts_with('{')
+}
+
+/// Whether the value is an integer, as it is spelt: digits with an optional minus (architecture.md, decision 5).
+#[must_use]
+pub fn is_integer(value: &RawValue) -> bool {
+    let text = value.get();
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether the value is a number.
+#[must_use]
+pub fn is_number(value: &RawValue) -> bool {
+    value.get().starts_with(|first: char| first == '-' || first.is_ascii_digit())
+}
+
+/// Whether a document is nested deeper than [`MAX_DEPTH`]. The document is known to be valid JSON.
+#[must_use]
+pub fn is_too_deep(document: &str) -> bool {
+    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
+    for byte in document.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            b'[' | b'{' if !quoted => depth += 1,
+            b']' | b'}' if !quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > MAX_DEPTH {
+            return true;
+        }
+    }
+    false
+}
+
+/// Writes a text as a JSON string.
+pub fn push_string(out: &mut String, text: &str) {
+    // Writing a text into memory cannot fail; were it to, the empty string keeps the document well-formed.
+    match serde_json::to_string(text) {
+        Ok(quoted) => out.push_str(&quoted),
+        Err(_) => out.push_str("\"\""),
+    }
+}
+
+/// A text as a JSON string.
+#[must_use]
+pub fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    push_string(&mut out, text);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(text: &str) -> &RawValue {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn members_are_found_by_their_meaning_and_kept_as_their_text() {
+        let members = Members::of(raw(r#"{"m\u0065thod":"p\u0069ng","id": 9007199254740993 }"#)).unwrap();
+        assert_eq!(string(members.get("method").unwrap()).unwrap(), "ping");
+        assert_eq!(members.get("id").unwrap().get(), "9007199254740993");
+        assert!(members.duplicate().is_none());
+    }
+
+    #[test]
+    fn a_name_spelt_in_two_ways_is_the_same_name_twice() {
+        let members = Members::of(raw(r#"{"method":1,"x":2,"m\u0065thod":3}"#)).unwrap();
+        assert_eq!(members.duplicate(), Some("method"));
+    }
+
+    #[test]
+    fn brackets_inside_strings_have_no_depth() {
+        assert!(!is_too_deep(&format!(r#"{{"a":"{}\"["}}"#, "[".repeat(500))));
+        assert!(!is_too_deep(&format!("{}{}", "[".repeat(MAX_DEPTH), "]".repeat(MAX_DEPTH))));
+        assert!(is_too_deep(&"[".repeat(MAX_DEPTH + 1)));
+    }
+
+    #[test]
+    fn integers_are_judged_by_spelling() {
+        for good in ["0", "-1", "9007199254740993", "-0"] {
+            assert!(is_integer(raw(good)), "{good}");
+        }
+        for bad in ["1.0", "1e2", "\"1\"", "true", "null", "{}"] {
+            assert!(!is_integer(raw(bad)), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! `tools/list` and `tools/call` (protocol.md §9).
+
+use crate::answer::Outcome;
+use crate::arguments;
+use crate::catalogue::{TOOLS, Tool};
+use crate::dispatch::{Caller, Profile, Response};
+use crate::error::{Error, clip};
+use crate::json::{self, Members};
+use crate::jsonrpc::Params;
+
+/// `tools/list`: what the caller can run, filtered by scope and permission, never by era or client (decision 10).
+pub(crate) async fn list<C: Caller>(caller: &C, params: &Params<'_>) -> Result<Outcome, Error> {
+    refuse_cursor(params)?;
+    let profile = caller.profile().await;
+    let may = |tool: &&Tool| profile.has_scope(tool.scopes) && profile.has_permission(tool.permission);
+    let definitions: Vec<_> = TOOLS.iter().filter(may).map(|tool| tool.definition).collect();
+    Ok(Outcome::cacheable(format!(r#""tools":[{}]"#, definitions.join(","))))
+}
+
+/// The lists have one page, so no cursor was ever issued; the empty one is a cursor too (protocol.md §13).
+pub(crate) fn refuse_cursor(params: &Params<'_>) -> Result<(), Error> {
+    match params.get("cursor") {
+        Some(cursor) if !json::is_null(cursor) => {
+            Err(Error::InvalidParams("this list has one page and no cursors".to_owned()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `tools/call`
+pub(crate) async fn call<C: Caller>(caller: &C, params: &Params<'_>) -> Result<Outcome, Error> {
+    let name = params.get("name").and_then(json::string);
+    let name = name.ok_or_else(|| Error::InvalidParams("name must be a string".to_owned()))?;
+    let tool = Tool::named(&name).ok_or_else(|| Error::InvalidParams(format!("Unknown tool: {}", clip(&name))))?;
+    check_scope(&caller.profile().await, tool.scopes)?;
+    let given = arguments_of(params)?;
+    match arguments::request(tool, &given) {
+        Ok(request) => outcome(caller.call(request).await?),
+        Err(problems) => Ok(failed(&problems.into_json())),
+    }
+}
+
+/// The scope is looked at before arguments and existence; a broader credential would help, so the way to it is shown.
+pub(crate) fn check_scope(profile: &Profile, scopes: &'static [&'static str]) -> Result<(), Error> {
+    match scopes.first() {
+        Some(first) if !profile.has_scope(scopes) => Err(Error::InsufficientScope(first)),
+        _ => Ok(()),
+    }
+}
+
+fn arguments_of<'a>(params: &Params<'a>) -> Result<Members<'a>, Error> {
+    let Some(arguments) = params.get("arguments") else { return Ok(Members::default()) };
+    Members::of(arguments).ok_or_else(|| Error::InvalidParams("arguments must be an object".to_owned()))
+}
+
+/// The route's answer as one text block; what the caller can act on is an error inside the result (protocol.md §7.4).
+fn outcome(response: Response) -> Result<Outcome, Error> {
+    match response.status {
+        204 => Ok(succeeded(r#"{"data":null}"#)),
+        200..=399 => Ok(succeeded(&String::from_utf8_lossy(&response.body))),
+        503 => Err(Error::Unavailable(response.retry_after.unwrap_or(1))),
+        500..=599 => Err(Error::Internal("Internal error")),
+        _ => Ok(failed(&String::from_utf8_lossy(&response.body))),
+    }
+}
+
+fn succeeded(text: &str) -> Outcome {
+    Outcome::plain(content(text))
+}
+
+fn failed(text: &str) -> Outcome {
+    Outcome::plain(content(text) + r#","isError":true"#)
+}
+
+fn content(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + text.len() / 8 + 64);
+    out.push_str(r#""content":[{"type":"text","text":"#);
+    json::push_string(&mut out, text);
+    out.push_str("}]");
+    out
+}
