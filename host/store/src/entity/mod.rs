@@ -1,0 +1,14 @@
+//! The tables for SeaORM. They are private so that rows of tenants are reached through [`crate::Scope`] only.
+
+// SeaORM generates public enums and change types without documentation for every table, exported or not.
+#![allow(missing_docs, unreachable_pub)]
+
+pub(crate) mod agents;
+pub(crate) mod email_bodies;
+pub(crate) mod emails;
+pub(crate) mod inboxes;
+pub(crate) mod memberships;
+pub(crate) mod organizations;
+pub(crate) mod persons;
+pub(crate) mod settings;
+pub(crate) mod workspaces;

@@ -1,0 +1,14 @@
+//! The schema, step by step. A migration that was released is never changed; the next one is added.
+
+mod initial;
+
+use sea_orm_migration::{MigrationTrait, MigratorTrait, async_trait};
+
+pub(crate) struct Migrator;
+
+#[async_trait::async_trait]
+impl MigratorTrait for Migrator {
+    fn migrations() -> Vec<Box<dyn MigrationTrait>> {
+        vec![Box::new(initial::Initial)]
+    }
+}

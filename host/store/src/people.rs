@@ -1,0 +1,71 @@
+//! Persons and the workspaces they reach: what the identity side asks.
+
+use kobana_contract::Membership;
+use sea_orm::{ColumnTrait, DbErr, EntityTrait, QueryFilter, QueryOrder};
+use uuid::Uuid;
+
+use crate::entity::{memberships, organizations, persons, workspaces};
+use crate::rows::Workspaces;
+use crate::{InOrganization, Scope, Store};
+
+/// A person, with the organization they belong to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PersonRow {
+    /// UUID.
+    pub id: Uuid,
+    /// Name.
+    pub name: String,
+    /// E-mail address.
+    pub email: String,
+    /// UUID of the organization.
+    pub organization_id: Uuid,
+    /// The organization's name.
+    pub organization_name: String,
+    /// Whether the account may be used.
+    pub active: bool,
+}
+
+/// The person with this UUID, disabled ones included.
+///
+/// # Errors
+/// What the database answers.
+pub async fn find(store: &Store, person_id: Uuid) -> Result<Option<PersonRow>, DbErr> {
+    let found = persons::Entity::find_by_id(person_id).one(store.reads()).await?;
+    let Some(person) = found else { return Ok(None) };
+    let organization = organizations::Entity::find_by_id(person.organization_id).one(store.reads()).await?;
+    Ok(organization.map(|organization| PersonRow {
+        id: person.id,
+        name: person.name,
+        email: person.email,
+        organization_id: organization.id,
+        organization_name: organization.name,
+        active: person.active,
+    }))
+}
+
+/// The live workspaces of the organization in which the person is a member, in the order of their creation.
+///
+/// # Errors
+/// What the database answers.
+pub async fn reach(store: &Store, person_id: Uuid, organization_id: Uuid) -> Result<Vec<Membership>, DbErr> {
+    let memberships =
+        memberships::Entity::find().filter(memberships::Column::PersonId.eq(person_id)).all(store.reads()).await?;
+    let ids = memberships.iter().map(|membership| membership.workspace_id);
+    let workspaces = InOrganization(organization_id)
+        .find::<Workspaces>()
+        .filter(workspaces::Column::Id.is_in(ids))
+        .order_by_asc(workspaces::Column::CreatedAt)
+        .order_by_asc(workspaces::Column::Id)
+        .all(store.reads())
+        .await?;
+    let reach = workspaces.into_iter().filter_map(|workspace| {
+        let membership = memberships.iter().find(|membership| membership.workspace_id == workspace.id)?;
+        Some(Membership {
+            workspace_id: workspace.id,
+            external_id: workspace.external_id,
+            label: workspace.label,
+            role: membership.role.0,
+        })
+    });
+    Ok(reach.collect())
+}

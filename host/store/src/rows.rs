@@ -1,0 +1,82 @@
+//! The tables of tenants: for each a marker to ask [`crate::Scope`] with, its rows, its columns and its changes.
+
+use crate::entity;
+use crate::page::Position;
+use crate::scope::{InOrganization, InWorkspace, Listed, Named, Row, SoftDelete, Table};
+
+/// Declares a table of tenants.
+macro_rules! table {
+    (
+        $(#[$meta:meta])* $marker:ident, $row:ident, $column:ident, $changes:ident = $module:ident
+        of $owner:ident by $owner_column:ident, id $id:ident $(, time $time:ident $time_field:ident)?
+        $(, deleted $deleted:ident $deleted_field:ident)? $(, named $name:ident)?
+    ) => {
+        pub use entity::$module::{ActiveModel as $changes, Column as $column, Model as $row};
+
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy)]
+        pub struct $marker;
+
+        impl Table for $marker {
+            type Owner = $owner;
+            type Entity = entity::$module::Entity;
+            type Changes = $changes;
+            type Column = $column;
+
+            const ID: $column = $column::$id;
+            const OWNER: $column = $column::$owner_column;
+            const DELETED: Option<$column> = table!(@deleted $column $($deleted)?);
+        }
+
+        $(impl Listed for $marker {
+            const TIME: $column = $column::$time;
+
+            fn position(row: &Row<Self>) -> Position {
+                Position { time: row.$time_field, id: row.id }
+            }
+        })?
+
+        $(impl SoftDelete for $marker {
+            fn deletion(at: i64) -> $changes {
+                $changes { $deleted_field: sea_orm::Set(Some(at)), updated_at: sea_orm::Set(at), ..Default::default() }
+            }
+        })?
+
+        $(impl Named for $marker {
+            const EXTERNAL_ID: $column = $column::$name;
+        })?
+    };
+    (@deleted $column:ident) => { None };
+    (@deleted $column:ident $deleted:ident) => { Some($column::$deleted) };
+}
+
+table! {
+    /// Workspaces of an organization.
+    Workspaces, WorkspaceRow, WorkspaceColumn, WorkspaceChanges = workspaces
+    of InOrganization by OrganizationId, id Id, time CreatedAt created_at, deleted DeletedAt deleted_at,
+    named ExternalId
+}
+
+table! {
+    /// Agents, which process e-mails.
+    Agents, AgentRow, AgentColumn, AgentChanges = agents
+    of InWorkspace by WorkspaceId, id Id, time CreatedAt created_at, deleted DeletedAt deleted_at, named ExternalId
+}
+
+table! {
+    /// Inboxes, which are receiving addresses.
+    Inboxes, InboxRow, InboxColumn, InboxChanges = inboxes
+    of InWorkspace by WorkspaceId, id Id, time CreatedAt created_at, deleted DeletedAt deleted_at, named ExternalId
+}
+
+table! {
+    /// E-mails without their bodies.
+    Emails, EmailRow, EmailColumn, EmailChanges = emails
+    of InWorkspace by WorkspaceId, id Id, time ReceivedAt received_at
+}
+
+table! {
+    /// What e-mails say.
+    EmailBodies, EmailBodyRow, EmailBodyColumn, EmailBodyChanges = email_bodies
+    of InWorkspace by WorkspaceId, id EmailId
+}

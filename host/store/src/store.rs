@@ -1,0 +1,165 @@
+//! Opening the database, reading from it and writing to it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sea_orm::{
+    ConnectOptions, Database, DatabaseConnection, DatabaseTransaction, DbErr, SqliteTransactionMode,
+    TransactionOptions, TransactionTrait,
+};
+use sea_orm_migration::MigratorTrait;
+use thiserror::Error;
+use uuid::Uuid;
+
+use crate::migration::Migrator;
+
+/// A transaction that may write. Dropping it without `commit` undoes it.
+pub type Write = DatabaseTransaction;
+
+/// Connections that read at the same time.
+const READERS: u32 = 4;
+/// How long a connection waits for another process that writes to the same file.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a request waits for a free connection before it counts as unavailable.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+/// The file in the data directory.
+const FILE_NAME: &str = "kobana.sqlite";
+
+/// Where the database lives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Location {
+    /// In this process's memory; it ends with the last clone of the [`Store`].
+    Memory,
+    /// In the file `kobana.sqlite` of this directory, which is made if it is missing.
+    Directory(PathBuf),
+}
+
+impl std::fmt::Display for Location {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Memory => f.write_str("the database in memory"),
+            Self::Directory(path) => write!(f, "the database {}", path.join(FILE_NAME).display()),
+        }
+    }
+}
+
+/// Why the database could not be opened.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// The data directory is missing and cannot be made.
+    #[error("cannot make the data directory {path}: {source}", path = path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// The file cannot be opened, or is no database.
+    #[error("cannot open {location}: {source}")]
+    Connect {
+        /// Where it was looked for.
+        location: Location,
+        /// What the database said.
+        source: DbErr,
+    },
+    /// Its tables cannot be brought up to date.
+    #[error("cannot bring the tables of {location} up to date: {source}")]
+    Migrate {
+        /// Where the database is.
+        location: Location,
+        /// What the database said.
+        source: DbErr,
+    },
+}
+
+/// The database. Clones share its connections.
+///
+/// Reads come from a pool. Writes go through one connection, in transactions that take the write lock at once
+/// (`BEGIN IMMEDIATE`): SQLite has one writer anyway, and waiting in our own queue neither starves nor fails, while a
+/// transaction that turns from reading to writing halfway can be refused. Other processes on the same file are waited
+/// for through the busy timeout.
+#[derive(Debug, Clone)]
+pub struct Store {
+    readers: DatabaseConnection,
+    writer: DatabaseConnection,
+}
+
+impl Store {
+    /// Opens the database and brings its tables up to date.
+    ///
+    /// # Errors
+    /// [`OpenError`] says which step failed, where and why.
+    pub async fn open(location: Location) -> Result<Self, OpenError> {
+        if let Location::Directory(path) = &location {
+            std::fs::create_dir_all(path).map_err(|source| OpenError::Directory { path: path.clone(), source })?;
+        }
+        let url = url(&location);
+        let connect = async |connections| {
+            let opened = Database::connect(options(&url, &location, connections)).await;
+            opened.map_err(|source| OpenError::Connect { location: location.clone(), source })
+        };
+        // The writer first: it makes the file, and keeps a database in memory alive.
+        let writer = connect(1).await?;
+        let migrated = Migrator::up(&writer, None).await;
+        migrated.map_err(|source| OpenError::Migrate { location: location.clone(), source })?;
+        let readers = connect(READERS).await?;
+        Ok(Self { readers, writer })
+    }
+
+    /// A connection for reading. Nothing stops a statement that writes here but the rule that all writing goes through
+    /// [`Store::begin`]; this crate offers no way to write tenant rows without a [`Write`].
+    #[must_use]
+    pub const fn reads(&self) -> &DatabaseConnection {
+        &self.readers
+    }
+
+    /// Begins a transaction that may write, after those that asked before.
+    ///
+    /// # Errors
+    /// When the database is out of reach, or another process keeps it locked.
+    pub async fn begin(&self) -> Result<Write, DbErr> {
+        let mode = Some(SqliteTransactionMode::Immediate);
+        self.writer.begin_with_options(TransactionOptions { sqlite_transaction_mode: mode, ..Default::default() }).await
+    }
+
+    /// Whether the database answers.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub async fn ping(&self) -> Result<(), DbErr> {
+        self.readers.ping().await
+    }
+}
+
+fn url(location: &Location) -> String {
+    match location {
+        // The `memdb` file system is shared by name between the connections of a process, and locks like a file, so
+        // that waiting for a lock works; SQLite's older shared cache answers SQLITE_LOCKED at once.
+        Location::Memory => format!("sqlite:///kobana-{}?mode=rwc&vfs=memdb", Uuid::now_v7().simple()),
+        Location::Directory(path) => format!("sqlite://{}?mode=rwc", percent(&path.join(FILE_NAME))),
+    }
+}
+
+/// A path as part of a URL, where `?`, `#` and `%` would mean something else.
+fn percent(path: &Path) -> String {
+    path.to_string_lossy().replace('%', "%25").replace('?', "%3F").replace('#', "%23")
+}
+
+fn options(url: &str, location: &Location, connections: u32) -> ConnectOptions {
+    let mut options = ConnectOptions::new(url);
+    let in_file = matches!(location, Location::Directory(_));
+    options
+        .max_connections(connections)
+        .min_connections(1)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        .test_before_acquire(false)
+        // Statements would show mail content in the log.
+        .sqlx_logging(false)
+        .map_sqlx_sqlite_opts(move |sqlite| {
+            let sqlite = sqlite.busy_timeout(BUSY_TIMEOUT).foreign_keys(true).pragma("synchronous", "NORMAL");
+            if in_file { sqlite.pragma("journal_mode", "WAL") } else { sqlite }
+        });
+    options
+}
