@@ -1,0 +1,11 @@
+//! What `wit/` says, as Rust.
+
+use crate::p2::Gateway;
+
+wit_bindgen::generate!({
+    path: "../../wit",
+    world: "gateway",
+    generate_all,
+});
+
+export!(Gateway with_types_in self);

@@ -1,0 +1,25 @@
+//! `kobana:api/dispatch` for the host, as wasmtime sees it.
+
+/// What a guest's `caller` handle stands for.
+pub type Handle = std::sync::Arc<dyn crate::dispatch::Caller>;
+
+wasmtime::component::bindgen!({
+    path: "../../wit",
+    inline: "
+        package kobana:runtime;
+
+        world host {
+            import kobana:api/dispatch@0.1.0;
+        }
+    ",
+    world: "kobana:runtime/host",
+    imports: {
+        "kobana:api/dispatch.authenticate": async | trappable,
+        "kobana:api/dispatch.[method]caller.call": async | trappable,
+        default: trappable,
+    },
+    with: {
+        "kobana:api/dispatch.caller": Handle,
+    },
+    require_store_data_send: true,
+});

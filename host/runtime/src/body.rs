@@ -1,0 +1,170 @@
+//! Bodies: taken from slow clients before an instance is, and given to them after it is free again.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::{BodyExt, Full};
+use tokio::time::timeout;
+use wasmtime_wasi_http::{Error, WasiBody};
+
+/// A request's body as far as it has been read.
+pub(crate) struct Buffered<B> {
+    prefix: Bytes,
+    /// What may still come.
+    rest: Option<B>,
+}
+
+/// The client went away in the middle of its body.
+#[derive(Debug)]
+pub(crate) struct Interrupted;
+
+/// Reads a body up to its end, or until it is longer than `limit` bytes. Nothing is read of one that says that it is.
+pub(crate) async fn buffer<B>(mut body: B, limit: usize) -> Result<Buffered<B>, Interrupted>
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    if body.size_hint().lower() > limit as u64 {
+        return Ok(Buffered { prefix: Bytes::new(), rest: Some(body) });
+    }
+    let mut read = Growing::default();
+    while read.len() <= limit {
+        match body.frame().await {
+            None => return Ok(Buffered { prefix: read.into(), rest: None }),
+            Some(Err(_)) => return Err(Interrupted),
+            // Trailers mean nothing here.
+            Some(Ok(frame)) => read.push(frame.into_data().unwrap_or_default()),
+        }
+    }
+    let rest = if body.is_end_stream() { None } else { Some(body) };
+    Ok(Buffered { prefix: read.into(), rest })
+}
+
+/// Reads a body up to its end; none if it is longer than `limit` bytes or breaks off.
+pub(crate) async fn collect<B>(mut body: B, limit: usize) -> Option<Bytes>
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let mut read = Growing::default();
+    while let Some(frame) = body.frame().await {
+        read.push(frame.ok()?.into_data().unwrap_or_default());
+        if read.len() > limit {
+            return None;
+        }
+    }
+    Some(read.into())
+}
+
+/// Bytes that are copied only when they come in more than one piece.
+#[derive(Default)]
+struct Growing {
+    first: Bytes,
+    more: BytesMut,
+}
+
+impl Growing {
+    fn len(&self) -> usize {
+        self.first.len().max(self.more.len())
+    }
+
+    fn push(&mut self, chunk: Bytes) {
+        if self.len() == 0 {
+            self.first = chunk;
+            return;
+        }
+        if self.more.is_empty() {
+            self.more.extend_from_slice(&std::mem::take(&mut self.first));
+        }
+        self.more.extend_from_slice(&chunk);
+    }
+}
+
+impl From<Growing> for Bytes {
+    fn from(read: Growing) -> Self {
+        if read.more.is_empty() { read.first } else { read.more.freeze() }
+    }
+}
+
+impl<B> Buffered<B>
+where
+    B: Body<Data = Bytes> + Unpin + Send + 'static,
+{
+    /// The body as a guest gets it, and the handle on what the guest leaves of it.
+    pub(crate) fn split(self) -> (WasiBody, Option<Rest<B>>) {
+        match self.rest {
+            None => (Full::new(self.prefix).map_err(|never| match never {}).boxed_unsync(), None),
+            Some(rest) => {
+                let rest = Rest(Arc::new(Mutex::new(Some(rest))));
+                let body = Relay { prefix: self.prefix, rest: rest.clone() };
+                (body.boxed_unsync(), Some(rest))
+            }
+        }
+    }
+}
+
+/// What is left of a body, shared by the guest that may read it and the host that must not forget it.
+pub(crate) struct Rest<B>(Arc<Mutex<Option<B>>>);
+
+impl<B> Clone for Rest<B> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<B> Rest<B> {
+    fn lock(&self) -> MutexGuard<'_, Option<B>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<B> Rest<B>
+where
+    B: Body<Data = Bytes> + Unpin + Send + 'static,
+{
+    /// Goes on reading in the background, up to a number of bytes and a time. A client that is still sending when its
+    /// connection is closed gets a reset and loses the answer.
+    pub(crate) fn drain(self, most: usize, time: Duration) {
+        let Some(mut body) = self.lock().take() else { return };
+        tokio::spawn(timeout(time, async move {
+            let mut read = 0;
+            while let Some(Ok(frame)) = body.frame().await {
+                read += frame.data_ref().map_or(0, Bytes::len);
+                if read > most {
+                    return;
+                }
+            }
+        }));
+    }
+}
+
+/// A buffered prefix, then the rest, straight from the client.
+struct Relay<B> {
+    prefix: Bytes,
+    rest: Rest<B>,
+}
+
+impl<B> Body for Relay<B>
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    type Data = Bytes;
+    type Error = Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
+        if !self.prefix.is_empty() {
+            let prefix = std::mem::take(&mut self.prefix);
+            return Poll::Ready(Some(Ok(Frame::data(prefix))));
+        }
+        match self.rest.lock().as_mut() {
+            None => Poll::Ready(None),
+            Some(body) => Pin::new(body).poll_frame(cx).map_err(|_| Error::ConnectionTerminated),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::new()
+    }
+}

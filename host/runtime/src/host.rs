@@ -1,0 +1,107 @@
+//! The host side of `kobana:api/dispatch`: from the wire's types to the embedder's and back.
+
+use std::sync::Arc;
+
+use wasmtime::Result;
+use wasmtime::component::Resource;
+
+use crate::bindings::Handle;
+use crate::bindings::kobana::api::dispatch as wire;
+use crate::dispatch::{Allowance, Credentials, Denial, Failure, Profile, Request, Response};
+use crate::state::State;
+
+impl wire::Host for State {
+    async fn authenticate(
+        &mut self,
+        credentials: wire::Credentials,
+    ) -> Result<std::result::Result<Resource<Handle>, wire::Denial>> {
+        let wire::Credentials { authorization, workspace } = credentials;
+        let dispatch = Arc::clone(&self.dispatch);
+        let proof = self.wait(dispatch.authenticate(Credentials { authorization, workspace })).await;
+        Ok(match proof.unwrap_or(Err(Denial::Unavailable(1))) {
+            Ok(caller) => Ok(self.table.push(caller)?),
+            Err(denial) => Err(denial.into()),
+        })
+    }
+}
+
+impl wire::HostCaller for State {
+    fn profile(&mut self, caller: Resource<Handle>) -> Result<wire::Profile> {
+        let Profile { subject, client, workspace, scopes, permissions } = self.table.get(&caller)?.profile();
+        Ok(wire::Profile { subject, client, workspace, scopes, permissions })
+    }
+
+    fn allowance(&mut self, caller: Resource<Handle>) -> Result<wire::Allowance> {
+        Ok(self.table.get(&caller)?.allowance().into())
+    }
+
+    async fn call(
+        &mut self,
+        caller: Resource<Handle>,
+        request: wire::Request,
+    ) -> Result<std::result::Result<wire::Response, wire::Failure>> {
+        let caller = Arc::clone(self.table.get(&caller)?);
+        let answer = self.wait(caller.call(request.into())).await;
+        Ok(match answer.unwrap_or(Err(Failure::Internal)) {
+            Ok(Response { status, body, retry_after }) if body.len() <= self.response => {
+                Ok(wire::Response { status, body, retry_after })
+            }
+            Ok(Response { body, .. }) => {
+                self.slot.span().in_scope(|| tracing::error!(bytes = body.len(), "answer of the API is too long"));
+                Err(wire::Failure::Internal)
+            }
+            Err(failure) => Err(failure.into()),
+        })
+    }
+
+    fn drop(&mut self, caller: Resource<Handle>) -> Result<()> {
+        self.table.delete(caller)?;
+        Ok(())
+    }
+}
+
+impl From<wire::Request> for Request {
+    fn from(request: wire::Request) -> Self {
+        let wire::Request { method, path, query, body, idempotency_key } = request;
+        let method = match method {
+            wire::Method::Get => http::Method::GET,
+            wire::Method::Post => http::Method::POST,
+            wire::Method::Put => http::Method::PUT,
+            wire::Method::Patch => http::Method::PATCH,
+            wire::Method::Delete => http::Method::DELETE,
+        };
+        Self { method, path, query, body, idempotency_key }
+    }
+}
+
+impl From<Allowance> for wire::Allowance {
+    fn from(allowance: Allowance) -> Self {
+        let Allowance { limit, remaining, reset } = allowance;
+        Self { limit, remaining, reset }
+    }
+}
+
+impl From<Denial> for wire::Denial {
+    fn from(denial: Denial) -> Self {
+        match denial {
+            Denial::Missing => Self::Missing,
+            Denial::Invalid => Self::Invalid,
+            Denial::Expired => Self::Expired,
+            Denial::WrongAudience => Self::WrongAudience,
+            Denial::RateLimited { allowance, retry_after } => {
+                Self::RateLimited(wire::Throttle { allowance: allowance.into(), retry_after })
+            }
+            Denial::Unavailable(seconds) => Self::Unavailable(seconds),
+        }
+    }
+}
+
+impl From<Failure> for wire::Failure {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::TimedOut => Self::TimedOut,
+            Failure::Unavailable(seconds) => Self::Unavailable(seconds),
+            Failure::Internal => Self::Internal,
+        }
+    }
+}
