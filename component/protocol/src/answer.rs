@@ -23,7 +23,7 @@ const META: &str = concat!(r#""_meta":{"io.modelcontextprotocol/serverInfo":"#, 
 
 /// What a method answers: the members of a result object as JSON text, without the braces.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     members: String,
     kind: Kind,
     version: Option<Version>,
@@ -42,32 +42,32 @@ enum Kind {
 impl Outcome {
     /// A complete result without cache hints.
     #[must_use]
-    pub fn plain(members: impl Into<String>) -> Self {
+    pub(crate) fn plain(members: impl Into<String>) -> Self {
         Self { members: members.into(), kind: Kind::Plain, version: None }
     }
 
     /// A complete result of one of the six methods that carry cache hints.
     #[must_use]
-    pub fn cacheable(members: impl Into<String>) -> Self {
+    pub(crate) fn cacheable(members: impl Into<String>) -> Self {
         Self { members: members.into(), kind: Kind::Cacheable, version: None }
     }
 
     /// A question to the client, which repeats its request with the answer.
     #[must_use]
-    pub fn input_required(members: impl Into<String>) -> Self {
+    pub(crate) fn input_required(members: impl Into<String>) -> Self {
         Self { members: members.into(), kind: Kind::InputRequired, version: None }
     }
 
     /// The same, agreed in another version than the request's: only `initialize` does that.
     #[must_use]
-    pub fn negotiated(mut self, version: Version) -> Self {
+    pub(crate) fn negotiated(mut self, version: Version) -> Self {
         self.version = Some(version);
         self
     }
 
     /// The answer to the request with this id.
     #[must_use]
-    pub fn into_response(self, id: Id<'_>, version: Version) -> HttpResponse {
+    pub(crate) fn into_response(self, id: Id<'_>, version: Version) -> HttpResponse {
         let mut parts: Vec<&str> = Vec::with_capacity(4);
         if version.is_modern() {
             parts.push(match self.kind {

@@ -18,7 +18,7 @@ const MAX_ID: usize = 128;
 
 /// Problems of arguments, gathered so that a caller sees all of them at once.
 #[derive(Debug, Default)]
-pub struct Problems {
+pub(crate) struct Problems {
     fields: Vec<(&'static str, &'static str)>,
     form: Vec<String>,
 }
@@ -26,7 +26,7 @@ pub struct Problems {
 impl Problems {
     /// The body of the refusal, in the shape of the API's own (inbox-api.yaml, `ValidationDetails`).
     #[must_use]
-    pub fn into_json(self) -> String {
+    pub(crate) fn into_json(self) -> String {
         let fields: Vec<_> = self
             .fields
             .iter()
@@ -45,7 +45,7 @@ impl Problems {
 ///
 /// # Errors
 /// [`Problems`] where a name is unknown, or a path or query argument is missing or of another type.
-pub fn request(tool: &Tool, given: &Members<'_>) -> Result<Request, Problems> {
+pub(crate) fn request(tool: &Tool, given: &Members<'_>) -> Result<Request, Problems> {
     let mut problems = Problems::default();
     if given.iter().any(|(name, _)| tool.argument(name).is_none()) {
         problems.form.push(unknown(tool));
@@ -119,7 +119,7 @@ fn text(kind: Kind, value: &RawValue) -> Result<String, &'static str> {
 ///
 /// # Errors
 /// What is wrong with the value.
-pub fn segment(value: &str) -> Result<String, &'static str> {
+pub(crate) fn segment(value: &str) -> Result<String, &'static str> {
     if value.is_empty() || value == "." || value == ".." {
         return Err("must be an id");
     }

@@ -1,11 +1,9 @@
 //! The way to a credential: bearer challenges (RFC 6750 §3, RFC 9728 §5.1) and the metadata document (RFC 9728 §2).
 
+use crate::catalogue::FIRST_SCOPES;
 use crate::config::Config;
 use crate::dispatch::Denial;
 use crate::json;
-
-/// Scopes to ask for at first: everything that only reads (protocol.md §19).
-pub(crate) static FIRST_SCOPES: &[&str] = include!(concat!(env!("OUT_DIR"), "/scopes.rs"));
 
 /// What was wrong with a credential, or nothing where there was none (RFC 6750 §3.1).
 pub(crate) const fn reason(denial: Denial) -> Option<&'static str> {

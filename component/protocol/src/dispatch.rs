@@ -48,20 +48,6 @@ pub struct Profile {
     pub permissions: Vec<String>,
 }
 
-impl Profile {
-    /// Whether one of `scopes` is held; the empty list asks for none.
-    #[must_use]
-    pub fn has_scope(&self, scopes: &[&str]) -> bool {
-        scopes.is_empty() || self.scopes.iter().any(|held| scopes.contains(&held.as_str()))
-    }
-
-    /// Whether the permission is held; none is needed where it is `None`.
-    #[must_use]
-    pub fn has_permission(&self, permission: Option<&str>) -> bool {
-        permission.is_none_or(|needed| self.permissions.iter().any(|held| held == needed))
-    }
-}
-
 /// Why credentials do not make a caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Denial {

@@ -5,7 +5,7 @@ use crate::json;
 use serde_json::value::RawValue;
 
 /// The key of `params._meta` whose presence makes a request modern.
-pub const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+pub(crate) const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// A protocol revision that this server speaks. Revisions are matched by name, never compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl Version {
 
 /// What `params._meta` says of the version.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Claim {
+pub(crate) enum Claim {
     /// Nothing: the request is of the handshake era, unless its header says otherwise.
     Absent,
     /// A version.
@@ -68,7 +68,7 @@ impl Claim {
     /// The claim of the value at [`VERSION_KEY`]. Its presence counts, whatever it holds: a modern request with a fault
     /// is an error, never a request of the other era.
     #[must_use]
-    pub fn of(value: Option<&RawValue>) -> Self {
+    pub(crate) fn of(value: Option<&RawValue>) -> Self {
         match value {
             None => Self::Absent,
             Some(value) => json::string(value).map_or(Self::Malformed, |text| Self::Version(text.into_owned())),
@@ -80,7 +80,7 @@ impl Claim {
 ///
 /// # Errors
 /// The refusals of protocol.md §2, steps 13 to 17, the earliest first.
-pub fn decide(header: Option<&str>, claim: &Claim) -> Result<Version, Error> {
+pub(crate) fn decide(header: Option<&str>, claim: &Claim) -> Result<Version, Error> {
     let modern = Version::V2026_07_28;
     match (claim, header) {
         (Claim::Absent, None) => Ok(Version::DEFAULT),
@@ -108,7 +108,7 @@ pub fn decide(header: Option<&str>, claim: &Claim) -> Result<Version, Error> {
 ///
 /// # Errors
 /// [`Error::UnsupportedVersion`].
-pub fn decide_notification(header: Option<&str>, claim: &Claim) -> Result<Version, Error> {
+pub(crate) fn decide_notification(header: Option<&str>, claim: &Claim) -> Result<Version, Error> {
     let claimed = match claim {
         Claim::Version(claimed) => Some(claimed.as_str()),
         Claim::Absent | Claim::Malformed => None,

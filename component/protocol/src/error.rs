@@ -3,7 +3,7 @@
 
 use crate::challenge;
 use crate::config::Config;
-use crate::dispatch::{Denial, Failure, Throttle};
+use crate::dispatch::{Denial, Failure, Response, Throttle};
 use crate::era::Version;
 use crate::http::HttpResponse;
 use crate::json;
@@ -14,7 +14,7 @@ const CLIP: usize = 80;
 
 /// A refusal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Error {
+pub(crate) enum Error {
     /// The page is not on the list of allowed origins.
     ForeignOrigin,
     /// The endpoint takes POST only.
@@ -89,9 +89,18 @@ impl From<Denial> for Error {
 }
 
 impl Error {
+    /// What an answer of the API means that nobody can act on: it is out of reach, or something in it broke.
+    pub(crate) fn of_broken(response: &Response) -> Option<Self> {
+        match response.status {
+            503 => Some(Self::Unavailable(response.retry_after.unwrap_or(1))),
+            500.. => Some(Self::Internal("Internal error")),
+            _ => None,
+        }
+    }
+
     /// The JSON-RPC error code.
     #[must_use]
-    pub const fn code(&self) -> i32 {
+    pub(crate) const fn code(&self) -> i32 {
         match self {
             Self::Parse(_) => -32700,
             Self::ForeignOrigin
@@ -128,7 +137,7 @@ impl Error {
 
     /// The HTTP status in an answer of the given revision, or before any was agreed.
     #[must_use]
-    pub const fn status(&self, version: Option<Version>) -> u16 {
+    pub(crate) const fn status(&self, version: Option<Version>) -> u16 {
         match self {
             Self::ForeignOrigin | Self::InsufficientScope(_) => 403,
             Self::MethodNotAllowed => 405,
@@ -207,7 +216,7 @@ impl Error {
 
     /// The answer.
     #[must_use]
-    pub fn into_response(self, config: &Config, id: Option<Id<'_>>, version: Option<Version>) -> HttpResponse {
+    pub(crate) fn into_response(self, config: &Config, id: Option<Id<'_>>, version: Option<Version>) -> HttpResponse {
         let mut body = String::from(r#"{"jsonrpc":"2.0","#);
         if let Some(id) = id {
             body.push_str(&format!(r#""id":{},"#, id.as_str()));
@@ -242,7 +251,7 @@ impl Error {
 
 /// Shortens a caller's own text for a message.
 #[must_use]
-pub fn clip(text: &str) -> &str {
+pub(crate) fn clip(text: &str) -> &str {
     text.char_indices().nth(CLIP).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
 }
 

@@ -153,7 +153,7 @@ impl HttpResponse {
 
 /// Whether a `Content-Type` field says JSON: the essence in any letter case, whatever the parameters (protocol.md §3.3).
 #[must_use]
-pub fn is_json(field: Single<'_>) -> bool {
+pub(crate) fn is_json(field: Single<'_>) -> bool {
     let Single::Once(value) = field else { return false };
     let essence = value.split(|byte| *byte == b';').next().unwrap_or_default();
     trim(essence).eq_ignore_ascii_case(b"application/json")

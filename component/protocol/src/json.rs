@@ -8,33 +8,33 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// How deep arrays and objects may be nested (protocol.md §4).
-pub const MAX_DEPTH: usize = 128;
+pub(crate) const MAX_DEPTH: usize = 128;
 
 /// The members of an object in their order, each value as its text.
 #[derive(Debug, Default)]
-pub struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+pub(crate) struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'a> Members<'a> {
     /// The members of an object; `None` where the text is no object, or a name in it is no text.
     #[must_use]
-    pub fn of(value: &'a RawValue) -> Option<Self> {
+    pub(crate) fn of(value: &'a RawValue) -> Option<Self> {
         serde_json::from_str(value.get()).ok()
     }
 
     /// A member's value.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&'a RawValue> {
+    pub(crate) fn get(&self, name: &str) -> Option<&'a RawValue> {
         self.0.iter().find(|(member, _)| member == name).map(|(_, value)| *value)
     }
 
     /// Names and values in their order.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
         self.0.iter().map(|(name, value)| (name.as_ref(), *value))
     }
 
     /// A name that stands more than once, if there is one. Recipients differ in which one they take, so none is safe.
     #[must_use]
-    pub fn duplicate(&self) -> Option<&str> {
+    pub(crate) fn duplicate(&self) -> Option<&str> {
         let mut names: Vec<&str> = self.0.iter().map(|(name, _)| name.as_ref()).collect();
         names.sort_unstable();
         names.windows(2).find_map(|pair| match pair {
@@ -74,25 +74,25 @@ struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// The text that a JSON string stands for; `None` where the value is no string, or stands for no Unicode text.
 #[must_use]
-pub fn string(value: &RawValue) -> Option<Cow<'_, str>> {
+pub(crate) fn string(value: &RawValue) -> Option<Cow<'_, str>> {
     serde_json::from_str::<Name<'_>>(value.get()).ok().map(|name| name.0)
 }
 
 /// Whether the value is `null`.
 #[must_use]
-pub fn is_null(value: &RawValue) -> bool {
+pub(crate) fn is_null(value: &RawValue) -> bool {
     value.get() == "null"
 }
 
 /// Whether the value is an object.
 #[must_use]
-pub fn is_object(value: &RawValue) -> bool {
+pub(crate) fn is_object(value: &RawValue) -> bool {
     value.get().starts_with('{')
 }
 
 /// Whether the value is an integer, as it is spelt: digits with an optional minus (architecture.md, decision 5).
 #[must_use]
-pub fn is_integer(value: &RawValue) -> bool {
+pub(crate) fn is_integer(value: &RawValue) -> bool {
     let text = value.get();
     let digits = text.strip_prefix('-').unwrap_or(text);
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -100,13 +100,13 @@ pub fn is_integer(value: &RawValue) -> bool {
 
 /// Whether the value is a number.
 #[must_use]
-pub fn is_number(value: &RawValue) -> bool {
+pub(crate) fn is_number(value: &RawValue) -> bool {
     value.get().starts_with(|first: char| first == '-' || first.is_ascii_digit())
 }
 
 /// Whether a document is nested deeper than [`MAX_DEPTH`]. The document is known to be valid JSON.
 #[must_use]
-pub fn is_too_deep(document: &str) -> bool {
+pub(crate) fn is_too_deep(document: &str) -> bool {
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
     for byte in document.bytes() {
         match byte {
@@ -125,7 +125,7 @@ pub fn is_too_deep(document: &str) -> bool {
 }
 
 /// Writes a text as a JSON string.
-pub fn push_string(out: &mut String, text: &str) {
+pub(crate) fn push_string(out: &mut String, text: &str) {
     // Writing a text into memory cannot fail; were it to, the empty string keeps the document well-formed.
     match serde_json::to_string(text) {
         Ok(quoted) => out.push_str(&quoted),
@@ -135,7 +135,7 @@ pub fn push_string(out: &mut String, text: &str) {
 
 /// A text as a JSON string.
 #[must_use]
-pub fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     push_string(&mut out, text);
     out

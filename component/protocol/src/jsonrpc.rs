@@ -9,7 +9,7 @@ use crate::json::{self, Members};
 
 /// The `id` of a request, as its text: it comes back byte for byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Id<'a>(&'a str);
+pub(crate) struct Id<'a>(&'a str);
 
 impl<'a> Id<'a> {
     /// A string or an integer; every other value is no id (architecture.md, decision 5).
@@ -20,14 +20,14 @@ impl<'a> Id<'a> {
 
     /// Its text, a JSON string or integer.
     #[must_use]
-    pub const fn as_str(self) -> &'a str {
+    pub(crate) const fn as_str(self) -> &'a str {
         self.0
     }
 }
 
 /// The `params` of a message.
 #[derive(Debug)]
-pub enum Params<'a> {
+pub(crate) enum Params<'a> {
     /// There are none.
     Absent,
     /// An object, the only shape that MCP knows.
@@ -39,7 +39,7 @@ pub enum Params<'a> {
 impl<'a> Params<'a> {
     /// A member of the object.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&'a RawValue> {
+    pub(crate) fn get(&self, name: &str) -> Option<&'a RawValue> {
         match self {
             Self::Object(members) => members.get(name),
             Self::Absent | Self::Other => None,
@@ -49,7 +49,7 @@ impl<'a> Params<'a> {
 
 /// One request or notification.
 #[derive(Debug)]
-pub struct Message<'a> {
+pub(crate) struct Message<'a> {
     /// Present in a request, absent in a notification.
     pub id: Option<Id<'a>>,
     /// The method.
@@ -60,7 +60,7 @@ pub struct Message<'a> {
 
 /// Why a body is no message, and the id to answer with, where it could be read.
 #[derive(Debug)]
-pub struct Malformed<'a> {
+pub(crate) struct Malformed<'a> {
     /// What is wrong.
     pub error: Error,
     /// The id of the request.
@@ -72,7 +72,7 @@ impl<'a> Message<'a> {
     ///
     /// # Errors
     /// `-32700` where it is no JSON in UTF-8, `-32600` where it is no single JSON-RPC request or notification.
-    pub fn parse(body: &'a [u8]) -> Result<Self, Malformed<'a>> {
+    pub(crate) fn parse(body: &'a [u8]) -> Result<Self, Malformed<'a>> {
         let envelope = envelope(body).map_err(|error| Malformed { error, id: None })?;
         let id = id(&envelope);
         let echoed = id.clone().ok().flatten();

@@ -4,8 +4,9 @@
 
 mod answer;
 mod arguments;
-mod catalogue;
+pub mod catalogue;
 mod challenge;
+mod completion;
 mod config;
 mod dispatch;
 mod envelope;
@@ -17,10 +18,12 @@ mod jsonrpc;
 mod lifecycle;
 mod mirror;
 mod origin;
+mod prompts;
+mod resources;
 mod server;
 mod tools;
+mod uri;
 
-pub use catalogue::{Argument, Kind, Place, TOOLS, Tool};
 pub use config::{ALLOWED_ORIGINS, AUTHORIZATION_SERVERS, Config, ConfigError, RESOURCE};
 pub use dispatch::{
     Allowance, Caller, Credentials, Denial, Dispatch, Failure, Method, Profile, Request, Response, Throttle,

@@ -17,7 +17,7 @@ const SUFFIX: &str = "?=";
 ///
 /// # Errors
 /// [`Error::HeaderMismatch`].
-pub fn check_method(headers: &Headers, method: &str) -> Result<(), Error> {
+pub(crate) fn check_method(headers: &Headers, method: &str) -> Result<(), Error> {
     match text(headers, "mcp-method", "Mcp-Method")? {
         None => Err(mismatch("Mcp-Method is missing")),
         Some(named) if named == method => Ok(()),
@@ -29,7 +29,7 @@ pub fn check_method(headers: &Headers, method: &str) -> Result<(), Error> {
 ///
 /// # Errors
 /// [`Error::HeaderMismatch`]; where the field is absent, only if it is `demanded`.
-pub fn check_name(headers: &Headers, name: &str, demanded: bool) -> Result<(), Error> {
+pub(crate) fn check_name(headers: &Headers, name: &str, demanded: bool) -> Result<(), Error> {
     let Some(field) = text(headers, "mcp-name", "Mcp-Name")? else {
         return if demanded { Err(mismatch("Mcp-Name is missing")) } else { Ok(()) };
     };
@@ -56,7 +56,7 @@ fn mismatch(what: &str) -> Error {
 /// Decodes `=?base64?payload?=`; any other text stands for itself. `None` where the payload is not canonical padded base64
 /// of UTF-8 (protocol.md §5.3).
 #[must_use]
-pub fn decode(field: &str) -> Option<Cow<'_, str>> {
+pub(crate) fn decode(field: &str) -> Option<Cow<'_, str>> {
     // The marks may not overlap: in `=?base64?=` nothing is left after the prefix to hold the suffix.
     let Some(payload) = field.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX)) else {
         return Some(Cow::Borrowed(field));

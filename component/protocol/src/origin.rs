@@ -38,7 +38,7 @@ impl Origin {
 
 /// Where a request comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub(crate) enum Source {
     /// A program that is no browser: no `Origin` field.
     Program,
     /// An allowed page, by the origin as it named itself.
@@ -50,7 +50,7 @@ pub enum Source {
 impl Source {
     /// Judges the `Origin` field. Two of them are foreign, whatever they say.
     #[must_use]
-    pub fn of(headers: &Headers, allowed: &[Origin]) -> Self {
+    pub(crate) fn of(headers: &Headers, allowed: &[Origin]) -> Self {
         match headers.single("origin") {
             Single::Absent => Self::Program,
             Single::Repeated => Self::Foreign,
@@ -63,7 +63,7 @@ impl Source {
 
     /// Lets the page read the answer, refusals included.
     #[must_use]
-    pub fn dress(&self, response: HttpResponse) -> HttpResponse {
+    pub(crate) fn dress(&self, response: HttpResponse) -> HttpResponse {
         match self {
             Self::Page(origin) => response
                 .with("access-control-allow-origin", origin)
@@ -76,7 +76,7 @@ impl Source {
 
 /// The answer to a preflight of an allowed page.
 #[must_use]
-pub fn preflight(methods: &str) -> HttpResponse {
+pub(crate) fn preflight(methods: &str) -> HttpResponse {
     HttpResponse::empty(204)
         .with("access-control-allow-methods", methods)
         .with("access-control-allow-headers", ALLOW_HEADERS)

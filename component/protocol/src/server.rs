@@ -11,7 +11,7 @@ use crate::http::{self, Body, BodyError, Head, Headers, HttpResponse, MAX_BODY, 
 use crate::json;
 use crate::jsonrpc::{Id, Message, Params};
 use crate::origin::{self, Source};
-use crate::{lifecycle, mirror, tools};
+use crate::{completion, lifecycle, mirror, prompts, resources, tools};
 
 /// Answers one HTTP request.
 pub async fn handle<D: Dispatch, B: Body>(config: &Config, dispatch: &D, head: Head<'_>, body: B) -> HttpResponse {
@@ -209,6 +209,12 @@ async fn answer<C: Caller>(
         Method::Ping => Ok(lifecycle::ping()),
         Method::ToolsList => tools::list(caller, params).await,
         Method::ToolsCall => tools::call(caller, params).await,
+        Method::ResourcesList => resources::list(caller, params).await,
+        Method::ResourceTemplatesList => resources::list_templates(caller, params).await,
+        Method::ResourcesRead => resources::read(caller, params).await,
+        Method::PromptsList => prompts::list(caller, params).await,
+        Method::PromptsGet => prompts::get(caller, params).await,
+        Method::Complete => completion::complete(caller, params).await,
     }
 }
 
@@ -234,6 +240,12 @@ enum Method {
     Ping,
     ToolsList,
     ToolsCall,
+    ResourcesList,
+    ResourceTemplatesList,
+    ResourcesRead,
+    PromptsList,
+    PromptsGet,
+    Complete,
 }
 
 impl Method {
@@ -245,6 +257,12 @@ impl Method {
             ("ping", false) => Some(Self::Ping),
             ("tools/list", _) => Some(Self::ToolsList),
             ("tools/call", _) => Some(Self::ToolsCall),
+            ("resources/list", _) => Some(Self::ResourcesList),
+            ("resources/templates/list", _) => Some(Self::ResourceTemplatesList),
+            ("resources/read", _) => Some(Self::ResourcesRead),
+            ("prompts/list", _) => Some(Self::PromptsList),
+            ("prompts/get", _) => Some(Self::PromptsGet),
+            ("completion/complete", _) => Some(Self::Complete),
             _ => None,
         }
     }

@@ -3,7 +3,7 @@
 use crate::answer::Outcome;
 use crate::arguments;
 use crate::catalogue::{TOOLS, Tool};
-use crate::dispatch::{Caller, Profile, Response};
+use crate::dispatch::{Caller, Response};
 use crate::error::{Error, clip};
 use crate::json::{self, Members};
 use crate::jsonrpc::Params;
@@ -12,8 +12,8 @@ use crate::jsonrpc::Params;
 pub(crate) async fn list<C: Caller>(caller: &C, params: &Params<'_>) -> Result<Outcome, Error> {
     refuse_cursor(params)?;
     let profile = caller.profile().await;
-    let may = |tool: &&Tool| profile.has_scope(tool.scopes) && profile.has_permission(tool.permission);
-    let definitions: Vec<_> = TOOLS.iter().filter(may).map(|tool| tool.definition).collect();
+    let definitions: Vec<_> =
+        TOOLS.iter().filter(|tool| tool.gate.opens_to(&profile)).map(|tool| tool.definition).collect();
     Ok(Outcome::cacheable(format!(r#""tools":[{}]"#, definitions.join(","))))
 }
 
@@ -32,19 +32,11 @@ pub(crate) async fn call<C: Caller>(caller: &C, params: &Params<'_>) -> Result<O
     let name = params.get("name").and_then(json::string);
     let name = name.ok_or_else(|| Error::InvalidParams("name must be a string".to_owned()))?;
     let tool = Tool::named(&name).ok_or_else(|| Error::InvalidParams(format!("Unknown tool: {}", clip(&name))))?;
-    check_scope(&caller.profile().await, tool.scopes)?;
+    tool.gate.demand_scope(&caller.profile().await)?;
     let given = arguments_of(params)?;
     match arguments::request(tool, &given) {
         Ok(request) => outcome(caller.call(request).await?),
         Err(problems) => Ok(failed(&problems.into_json())),
-    }
-}
-
-/// The scope is looked at before arguments and existence; a broader credential would help, so the way to it is shown.
-pub(crate) fn check_scope(profile: &Profile, scopes: &'static [&'static str]) -> Result<(), Error> {
-    match scopes.first() {
-        Some(first) if !profile.has_scope(scopes) => Err(Error::InsufficientScope(first)),
-        _ => Ok(()),
     }
 }
 
@@ -58,9 +50,10 @@ fn outcome(response: Response) -> Result<Outcome, Error> {
     match response.status {
         204 => Ok(succeeded(r#"{"data":null}"#)),
         200..=399 => Ok(succeeded(&String::from_utf8_lossy(&response.body))),
-        503 => Err(Error::Unavailable(response.retry_after.unwrap_or(1))),
-        500..=599 => Err(Error::Internal("Internal error")),
-        _ => Ok(failed(&String::from_utf8_lossy(&response.body))),
+        _ => match Error::of_broken(&response) {
+            Some(error) => Err(error),
+            None => Ok(failed(&String::from_utf8_lossy(&response.body))),
+        },
     }
 }
 

@@ -10,6 +10,8 @@ pub mod fields;
 pub mod operation;
 pub mod operations;
 pub mod page;
+pub mod prompt;
+pub mod resource;
 pub mod time;
 pub mod tool;
 
