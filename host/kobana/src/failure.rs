@@ -1,0 +1,29 @@
+//! Why the server does not start: one line for the person at the terminal.
+
+use std::net::SocketAddr;
+
+use kobana_runtime::StartError;
+use kobana_store::OpenError;
+
+/// What keeps the server from starting. The exit code is 2 for each.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// A setting is wrong.
+    #[error("configuration: {0}")]
+    Config(String),
+    /// The address cannot be taken.
+    #[error("cannot listen on {address}: {cause}")]
+    Listen { address: SocketAddr, cause: std::io::Error },
+    /// The database cannot be opened.
+    #[error("{0}")]
+    Store(#[from] OpenError),
+    /// The database's first rows cannot be written.
+    #[error("cannot prepare the database: {0}")]
+    Data(String),
+    /// The component cannot be run.
+    #[error("component: {0}")]
+    Component(#[from] StartError),
+    /// The operating system refuses.
+    #[error("{what}: {cause}")]
+    System { what: &'static str, cause: std::io::Error },
+}

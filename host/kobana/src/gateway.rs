@@ -1,0 +1,127 @@
+//! What the component's imported interface is here: the identity of this process and the router of `/api/v1`, called in
+//! process. No socket, no token, no second implementation.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use axum::Router;
+use axum::body::Body;
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
+use http_body_util::BodyExt as _;
+use kobana_contract::Choice;
+use kobana_identity::{Admission, Audience, Identity};
+use kobana_runtime::dispatch::{Allowance, Caller, Credentials, Denial, Dispatch, Failure, Profile, Request, Response};
+use tower::ServiceExt as _;
+
+/// Identity and API of this process, for the component.
+pub(crate) struct InProcess {
+    identity: Arc<Identity>,
+    api: Router,
+}
+
+impl InProcess {
+    /// `api` is the router of `/api/v1`, which takes its caller from the request's extensions.
+    pub(crate) fn new(identity: Arc<Identity>, api: Router) -> Self {
+        Self { identity, api }
+    }
+}
+
+#[async_trait]
+impl Dispatch for InProcess {
+    async fn authenticate(&self, credentials: Credentials) -> Result<Arc<dyn Caller>, Denial> {
+        let Credentials { authorization, workspace } = credentials;
+        let admitted = self.identity.authenticate(authorization.as_deref(), workspace.as_deref(), Audience::Mcp).await;
+        match admitted {
+            Ok(admission) => Ok(Arc::new(Admitted { admission, api: self.api.clone() })),
+            Err(denial) => Err(translate(denial)),
+        }
+    }
+}
+
+/// A caller, and the API to call.
+struct Admitted {
+    admission: Admission,
+    api: Router,
+}
+
+#[async_trait]
+impl Caller for Admitted {
+    fn profile(&self) -> Profile {
+        let caller = &self.admission.caller;
+        let workspace = match caller.choice {
+            Choice::Picked(_) => caller.workspace().map(|member| member.workspace_id.to_string()),
+            Choice::Open | Choice::OutOfReach | Choice::Nothing => None,
+        };
+        Profile {
+            subject: caller.person_id.to_string(),
+            client: caller.client.clone(),
+            workspace,
+            scopes: caller.scopes.iter().map(|scope| scope.as_str().to_owned()).collect(),
+            permissions: caller.permissions().iter().map(|permission| permission.as_str().to_owned()).collect(),
+        }
+    }
+
+    fn allowance(&self) -> Allowance {
+        allowance(self.admission.allowance)
+    }
+
+    async fn call(&self, request: Request) -> Result<Response, Failure> {
+        let request = self.http_request(request).map_err(|error| {
+            // The protocol encodes every part; a request that cannot be built is a fault of ours.
+            tracing::error!(%error, "a call is no HTTP request");
+            Failure::Internal
+        })?;
+        let response = self.api.clone().oneshot(request).await.unwrap_or_else(|never| match never {});
+        let (parts, body) = response.into_parts();
+        let retry_after = parts.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+        let body = body.collect().await.map_err(|error| {
+            tracing::error!(%error, "the API's answer broke off");
+            Failure::Internal
+        })?;
+        Ok(Response { status: parts.status.as_u16(), body: body.to_bytes().into(), retry_after })
+    }
+}
+
+impl Admitted {
+    fn http_request(&self, request: Request) -> Result<http::Request<Body>, http::Error> {
+        let mut uri = request.path;
+        if !request.query.is_empty() {
+            uri.push('?');
+            uri.push_str(&encode(&request.query));
+        }
+        let mut builder = http::Request::builder().method(request.method).uri(uri);
+        if let Some(key) = request.idempotency_key {
+            builder = builder.header("x-idempotency-key", key);
+        }
+        if request.body.is_some() {
+            builder = builder.header(CONTENT_TYPE, "application/json");
+        }
+        let body = request.body.map_or_else(Body::empty, Body::from);
+        builder.extension(Arc::clone(&self.admission.caller)).body(body)
+    }
+}
+
+/// Writes query parameters as `application/x-www-form-urlencoded` does.
+fn encode(query: &[(String, String)]) -> String {
+    let mut out = form_urlencoded::Serializer::new(String::new());
+    out.extend_pairs(query);
+    out.finish()
+}
+
+const fn allowance(left: kobana_identity::Allowance) -> Allowance {
+    Allowance { limit: left.limit, remaining: left.remaining, reset: left.reset }
+}
+
+const fn translate(denial: kobana_identity::Denial) -> Denial {
+    use kobana_identity::Denial as Identity;
+    match denial {
+        Identity::Missing => Denial::Missing,
+        Identity::Invalid => Denial::Invalid,
+        Identity::Expired => Denial::Expired,
+        Identity::WrongAudience => Denial::WrongAudience,
+        Identity::RateLimited { allowance: left, retry_after } => {
+            Denial::RateLimited { allowance: allowance(left), retry_after }
+        }
+        Identity::Unavailable(seconds) => Denial::Unavailable(seconds),
+    }
+}

@@ -1,0 +1,72 @@
+//! The listener: connections, their limits, and an orderly end.
+
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::app::App;
+use crate::settings::Http;
+
+/// How long to wait where the system has no room for another connection; it frees some by itself.
+const NO_ROOM: Duration = Duration::from_millis(100);
+
+/// Serves until `stop` is ready, then lets what is running end, for as long as the settings allow.
+pub(crate) async fn serve(listener: TcpListener, app: Arc<App>, http: &Http, stop: impl Future<Output = ()>) {
+    let server = builder(http);
+    let graceful = GracefulShutdown::new();
+    let slots = Arc::new(Semaphore::new(http.max_connections));
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        let accepted = tokio::select! {
+            () = &mut stop => break,
+            accepted = accept(&listener, &slots) => accepted,
+        };
+        let (stream, slot) = match accepted {
+            Ok(connection) => connection,
+            Err(error) => {
+                tracing::warn!(%error, "no room for another connection");
+                tokio::time::sleep(NO_ROOM).await;
+                continue;
+            }
+        };
+        let app = Arc::clone(&app);
+        let service = service_fn(move |request| {
+            let app = Arc::clone(&app);
+            async move { Ok::<_, std::convert::Infallible>(app.handle(request).await) }
+        });
+        let connection = graceful.watch(server.serve_connection(TokioIo::new(stream), service));
+        tokio::spawn(async move {
+            // A client that breaks off or speaks no HTTP is none of our errors.
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "connection ended");
+            }
+            drop(slot);
+        });
+    }
+    drop(listener);
+    if tokio::time::timeout(http.shutdown_grace(), graceful.shutdown()).await.is_err() {
+        tracing::warn!(seconds = http.shutdown_grace, "some requests did not end in time and were cut off");
+    }
+}
+
+fn builder(http: &Http) -> http1::Builder {
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(http.head_timeout()).max_buf_size(http.max_head);
+    builder
+}
+
+/// Takes a connection once there is a slot for it: those beyond the limit wait in the kernel's queue.
+async fn accept(listener: &TcpListener, slots: &Arc<Semaphore>) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
+    let slot = Arc::clone(slots).acquire_owned().await.map_err(io::Error::other)?;
+    let (stream, _) = listener.accept().await?;
+    stream.set_nodelay(true)?;
+    Ok((stream, slot))
+}

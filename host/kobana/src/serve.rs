@@ -1,0 +1,136 @@
+//! `kobana serve`: puts the parts together and runs them.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use kobana_api::Api;
+use kobana_identity::{DemoTokens, Identity};
+use kobana_runtime::{Runtime, Source};
+use kobana_store::{Location, Store, demo};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::app::App;
+use crate::cli;
+use crate::failure::Failure;
+use crate::gateway::InProcess;
+use crate::settings::{DEFAULT_PORT, Settings};
+use crate::{banner, listener, log, rest};
+
+/// The gateway component that `build.rs` made.
+static GATEWAY: &[u8] = include_bytes!(env!("KOBANA_GATEWAY_WASM"));
+
+/// Runs the server until it is told to stop.
+pub(crate) fn run(options: &cli::Serve) -> Result<(), Failure> {
+    let settings = Settings::load(options)?;
+    log::start(&settings.log)?;
+    if !options.demo {
+        return Err(Failure::Config(
+            "there is no way to sign in yet: this version serves the demo profile only, by `kobana serve --demo`"
+                .to_owned(),
+        ));
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|cause| Failure::System { what: "cannot start threads", cause })?;
+    runtime.block_on(serve(options, settings))
+}
+
+async fn serve(options: &cli::Serve, mut settings: Settings) -> Result<(), Failure> {
+    // The address comes first: a port in use is found before anything is written.
+    let listener = TcpListener::bind(settings.listen).await;
+    let listener = listener.map_err(|cause| Failure::Listen { address: settings.listen, cause })?;
+    let address = listener.local_addr().map_err(|cause| Failure::System { what: "cannot read the address", cause })?;
+    settings.http.max_connections = raise_file_limit(settings.http.max_connections)?;
+
+    let base = format!("http://{address}");
+    let resource = settings.resource.clone().unwrap_or_else(|| format!("{base}/mcp"));
+    let app = assemble(options, &settings, address, &base, &resource).await?;
+    let stop = stop_signal()?;
+    println!("{}", banner::text(&base, &resource, options.demo));
+    listener::serve(listener, Arc::new(app), &settings.http, stop).await;
+    Ok(())
+}
+
+async fn assemble(
+    options: &cli::Serve,
+    settings: &Settings,
+    address: SocketAddr,
+    base: &str,
+    resource: &str,
+) -> Result<App, Failure> {
+    let store = Store::open(settings.data.clone().map_or(Location::Memory, Location::Directory)).await?;
+    demo::seed(&store).await.map_err(|error| Failure::Data(error.to_string()))?;
+    let identity = Arc::new(Identity::new(store.clone(), DemoTokens::starting_now()));
+    let inbox_domain = settings.inbox_domain.clone().unwrap_or_else(|| demo::INBOX_DOMAIN.to_owned());
+    let api = Api::new(store.clone(), kobana_api::Settings { inbox_domain }).await;
+    let api = api.map_err(|error| Failure::Data(error.to_string()))?.router();
+
+    let source = match &options.component {
+        Some(file) => Source::File(file.clone()),
+        None => Source::Bytes(GATEWAY.into()),
+    };
+    let dispatch = Arc::new(InProcess::new(Arc::clone(&identity), api.clone()));
+    let environment = environment(settings, address, base, resource);
+    let runtime = Runtime::new(source, settings.runtime.clone(), environment, dispatch, cache_dir(settings))?;
+    let endpoint = resource.split_once("://").and_then(|(_, rest)| rest.find('/').and_then(|slash| rest.get(slash..)));
+    let endpoint = endpoint.unwrap_or("/mcp").to_owned();
+    Ok(App { runtime, rest: rest::router(identity, api), store, endpoint })
+}
+
+/// What the component knows of the deployment.
+fn environment(settings: &Settings, address: SocketAddr, base: &str, resource: &str) -> Vec<(String, String)> {
+    let servers = match settings.authorization_servers.as_slice() {
+        [] => base.to_owned(),
+        servers => servers.join(" "),
+    };
+    let mut origins = settings.allowed_origins.clone();
+    for port in [address.port(), DEFAULT_PORT] {
+        origins.extend([format!("http://127.0.0.1:{port}"), format!("http://localhost:{port}")]);
+    }
+    origins.push("https://app.example.com".to_owned());
+    vec![
+        ("KOBANA_RESOURCE".to_owned(), resource.to_owned()),
+        ("KOBANA_AUTHORIZATION_SERVERS".to_owned(), servers),
+        ("KOBANA_ALLOWED_ORIGINS".to_owned(), origins.join(" ")),
+    ]
+}
+
+/// Where compiled code is kept, so that the next start is quick: beside the data, else where the user's caches are.
+fn cache_dir(settings: &Settings) -> Option<PathBuf> {
+    let user = || {
+        let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+        let cache = cache.or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache")));
+        cache.map(|directory| directory.join("kobana"))
+    };
+    settings.data.as_ref().map(|data| data.join("cache")).or_else(user)
+}
+
+/// Asks the system for as many open files as there may be connections; answers how many there may really be.
+fn raise_file_limit(connections: usize) -> Result<usize, Failure> {
+    /// Files that are open beside connections.
+    const OTHER: u64 = 256;
+    let wanted = (connections as u64).saturating_add(OTHER);
+    let got = rlimit::increase_nofile_limit(wanted);
+    let got = got.map_err(|cause| Failure::System { what: "cannot read the limit of open files", cause })?;
+    if got >= wanted {
+        return Ok(connections);
+    }
+    let possible = usize::try_from(got.saturating_sub(OTHER)).unwrap_or(usize::MAX).max(1);
+    tracing::warn!(possible, wanted = connections, "the system allows fewer connections than http.max_connections");
+    Ok(possible)
+}
+
+/// Ready when the process is asked to stop. A second signal ends it at once.
+fn stop_signal() -> Result<impl Future<Output = ()>, Failure> {
+    let listen = |kind| signal(kind).map_err(|cause| Failure::System { what: "cannot listen for signals", cause });
+    let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+    Ok(async move {
+        tokio::select! { _ = interrupt.recv() => {}, _ = terminate.recv() => {} }
+        tracing::info!("stopping");
+        tokio::spawn(async move {
+            tokio::select! { _ = interrupt.recv() => {}, _ = terminate.recv() => {} }
+            std::process::exit(130);
+        });
+    })
+}

@@ -1,0 +1,182 @@
+//! Configuration: a file, then the environment, then the command line.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use figment::Figment;
+use figment::providers::{Env, Format as _, Toml};
+use kobana_runtime::Limits;
+use serde::Deserialize;
+
+use crate::cli;
+use crate::failure::Failure;
+
+/// The configuration file that is read where none is named.
+const DEFAULT_FILE: &str = "kobana.toml";
+/// What the names of environment variables begin with; two underscores stand for the dot of a section.
+const PREFIX: &str = "KOBANA_";
+/// The port of the demo profile, and of every example.
+pub(crate) const DEFAULT_PORT: u16 = 3028;
+
+/// Every setting of the server.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Settings {
+    /// Address to listen on.
+    pub(crate) listen: SocketAddr,
+    /// Directory that holds the database.
+    pub(crate) data: Option<PathBuf>,
+    /// URL of the MCP endpoint as clients know it; from the address, if left out.
+    pub(crate) resource: Option<String>,
+    /// URLs of authorization servers; the server itself, if left out.
+    pub(crate) authorization_servers: Vec<String>,
+    /// Origins of web pages that may talk to the endpoint, beside the server's own on loopback.
+    pub(crate) allowed_origins: Vec<String>,
+    /// The domain of generated inbox addresses.
+    pub(crate) inbox_domain: Option<String>,
+    /// The listener.
+    pub(crate) http: Http,
+    /// The WebAssembly runtime.
+    pub(crate) runtime: Limits,
+    /// The log.
+    pub(crate) log: Log,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)),
+            data: None,
+            resource: None,
+            authorization_servers: Vec::new(),
+            allowed_origins: Vec::new(),
+            inbox_domain: None,
+            http: Http::default(),
+            runtime: Limits::default(),
+            log: Log::default(),
+        }
+    }
+}
+
+/// Limits of the listener.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Http {
+    /// Connections open at once; further ones wait in the kernel's queue.
+    pub(crate) max_connections: usize,
+    /// Seconds in which a request's head must arrive, counted from the end of the one before.
+    pub(crate) head_timeout: u64,
+    /// Bytes of a request's head.
+    pub(crate) max_head: usize,
+    /// Seconds that running requests get to end when the server stops.
+    pub(crate) shutdown_grace: u64,
+}
+
+impl Default for Http {
+    fn default() -> Self {
+        Self { max_connections: 16_384, head_timeout: 30, max_head: 64 * 1024, shutdown_grace: 30 }
+    }
+}
+
+impl Http {
+    pub(crate) const fn head_timeout(&self) -> Duration {
+        Duration::from_secs(self.head_timeout)
+    }
+
+    pub(crate) const fn shutdown_grace(&self) -> Duration {
+        Duration::from_secs(self.shutdown_grace)
+    }
+}
+
+/// What is logged, and how.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Log {
+    /// Levels by module, such as `info` or `warn,kobana=debug`.
+    pub(crate) level: String,
+    /// Text for a terminal, JSON for machines.
+    pub(crate) format: LogFormat,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self { level: "info".to_owned(), format: LogFormat::Text }
+    }
+}
+
+/// The shape of log lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
+}
+
+impl Settings {
+    /// Reads all sources.
+    pub(crate) fn load(options: &cli::Serve) -> Result<Self, Failure> {
+        let mut figment = Figment::new();
+        if let Some(file) = file(options.config.as_deref())? {
+            figment = figment.merge(Toml::file_exact(file));
+        }
+        let settings = figment.merge(Env::prefixed(PREFIX).split("__")).extract::<Self>();
+        let mut settings = settings.map_err(|error| Failure::Config(describe(error)))?;
+        if let Some(listen) = options.listen {
+            settings.listen = listen;
+        }
+        if let Some(data) = &options.data {
+            settings.data = Some(data.clone());
+        }
+        settings.check(options.demo)?;
+        Ok(settings)
+    }
+
+    fn check(&self, demo: bool) -> Result<(), Failure> {
+        if demo && !self.listen.ip().is_loopback() {
+            return Err(Failure::Config(format!(
+                "listen = {}: the demo profile takes well-known tokens, so it listens on a loopback address only",
+                self.listen
+            )));
+        }
+        let positive = [
+            ("http.max_connections", self.http.max_connections > 0),
+            ("http.head_timeout", self.http.head_timeout > 0),
+            ("http.max_head", (8_192..=1_048_576).contains(&self.http.max_head)),
+        ];
+        let wrong = positive.iter().find(|(_, fits)| !fits).map(|(name, _)| *name);
+        match wrong {
+            Some("http.max_head") => Err(Failure::Config("http.max_head: expected 8192 to 1048576 bytes".to_owned())),
+            Some(name) => Err(Failure::Config(format!("{name}: expected a number above zero"))),
+            None => self.runtime.validate().map_err(|error| Failure::Config(format!("runtime.{error}"))),
+        }
+    }
+}
+
+/// The file to read: the one named, which must exist, or the default one, if it does.
+fn file(named: Option<&Path>) -> Result<Option<PathBuf>, Failure> {
+    match named {
+        None => Ok(Some(PathBuf::from(DEFAULT_FILE)).filter(|file| file.is_file())),
+        Some(file) => match std::fs::File::open(file) {
+            Ok(_) if file.is_file() => Ok(Some(file.to_path_buf())),
+            Ok(_) => Err(Failure::Config(format!("{}: not a file", file.display()))),
+            Err(error) => Err(Failure::Config(format!("{}: {error}", file.display()))),
+        },
+    }
+}
+
+/// One line for each problem, with the setting and where it stands.
+fn describe(error: figment::Error) -> String {
+    let lines: Vec<_> = error
+        .into_iter()
+        .map(|problem| {
+            let source = problem.metadata.as_ref().map(|metadata| match &metadata.source {
+                Some(source) => format!(" in {source}"),
+                None => format!(" in {}", metadata.name),
+            });
+            let path = if problem.path.is_empty() { "configuration".to_owned() } else { problem.path.join(".") };
+            format!("{path}: {}{}", problem.kind, source.unwrap_or_default())
+        })
+        .collect();
+    lines.join("; ")
+}
