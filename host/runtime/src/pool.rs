@@ -70,7 +70,7 @@ impl HandlerState for Pool {
             store,
             proxy,
             view: State::http,
-            expiration: Lifetime::new(&self.limits),
+            expiration: Lifetime::new(slot.clone(), &self.limits),
             state: Worker { slot, limits: Arc::clone(&self.limits), counters: Arc::clone(&self.counters) },
         })
     }
@@ -87,13 +87,12 @@ impl WorkerState for Worker {
     type StoreData = State;
     type RequestData = Ticket;
 
-    /// Also the one place that is passed right after a guest has come to the end of a request.
     fn should_accept_request(&self, concurrent: usize, total: usize) -> ShouldAccept {
-        if concurrent > 0 {
-            return ShouldAccept::No;
+        match (concurrent, total < self.limits.reuse) {
+            (0, true) => ShouldAccept::Yes,
+            (0, false) => ShouldAccept::Never,
+            _ => ShouldAccept::No,
         }
-        self.slot.finish();
-        if total < self.limits.reuse { ShouldAccept::Yes } else { ShouldAccept::Never }
     }
 
     /// The future would be polled inside the event loop, where it can do nothing that [`Lifetime`] cannot.
@@ -110,43 +109,46 @@ impl WorkerState for Worker {
     }
 
     fn drop(&self, store: Store<State>, result: wasmtime::Result<()>) {
-        let ticket = self.slot.take();
         let leaked = !store.data().table.is_empty();
         self.counters.ended(result.is_err(), leaked);
-        let report = || match &result {
+        self.slot.span().in_scope(|| match &result {
             Err(problem) => tracing::error!(problem = format!("{problem:#}"), "guest stopped"),
             Ok(()) if leaked => tracing::warn!("guest kept handles of requests that have ended"),
             Ok(()) => tracing::debug!("instance retired"),
-        };
-        match &ticket {
-            Some(ticket) => ticket.span.in_scope(report),
-            None => report(),
-        }
+        });
         // Its place in the pool first, then the permit of the ticket: whoever gets the one is to find the other.
         drop(store);
-        drop(ticket);
+        if result.is_ok() { self.slot.finish() } else { self.slot.fail() }
     }
 }
 
 /// How long an instance lives in the state that it is in.
 pub(crate) struct Lifetime {
+    slot: Slot,
     deadline: Duration,
     idle: Duration,
     alarm: Pin<Box<Sleep>>,
 }
 
 impl Lifetime {
-    fn new(limits: &Limits) -> Self {
+    fn new(slot: Slot, limits: &Limits) -> Self {
         let (deadline, idle) = (limits.deadline(), limits.idle());
         let alarm = Box::pin(sleep_until((Instant::now() + deadline.min(idle)).into()));
-        Self { deadline, idle, alarm }
+        Self { slot, deadline, idle, alarm }
     }
 }
 
 impl WorkerExpiration for Lifetime {
+    /// Polled whenever the instance has nothing to do but wait. One that is idle has come to the end of its request and is
+    /// in line for the next; telling so any earlier would have that one find no instance, and make another.
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>, status: WorkerStatus, start: Instant) -> Poll<()> {
-        let end = start + if status == WorkerStatus::Idle { self.idle } else { self.deadline };
-        let end = end.into();
+        let time = if status == WorkerStatus::Idle {
+            self.slot.finish();
+            self.idle
+        } else {
+            self.deadline
+        };
+        let end = (start + time).into();
         // Setting an alarm costs more than being woken too early once in a while, so it is moved back only when it rings.
         if self.alarm.deadline() > end {
             self.alarm.as_mut().reset(end);

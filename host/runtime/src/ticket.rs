@@ -9,7 +9,7 @@ use tracing::Span;
 /// What a request brings along into its instance.
 pub(crate) struct Ticket {
     /// The span in which the request came, so that whatever is done for it can be told from the rest in the log.
-    pub(crate) span: Span,
+    span: Span,
     done: oneshot::Sender<()>,
     _permit: OwnedSemaphorePermit,
 }
@@ -36,21 +36,26 @@ impl Ticket {
 pub(crate) struct Slot(Arc<Mutex<Option<Ticket>>>);
 
 impl Slot {
-    /// Begins a request.
+    /// Begins a request. The one before, if any, has come to its end.
     pub(crate) fn begin(&self, ticket: Ticket) {
-        *self.lock() = Some(ticket);
+        let before = self.lock().replace(ticket);
+        if let Some(before) = before {
+            before.finish();
+        }
     }
 
     /// Ends the request, if there is one, as a success.
     pub(crate) fn finish(&self) {
-        if let Some(ticket) = self.take() {
+        let ticket = self.lock().take();
+        if let Some(ticket) = ticket {
             ticket.finish();
         }
     }
 
-    /// Takes the ticket out; dropping it ends the request as a failure.
-    pub(crate) fn take(&self) -> Option<Ticket> {
-        self.lock().take()
+    /// Ends the request, if there is one, as a failure.
+    pub(crate) fn fail(&self) {
+        let ticket = self.lock().take();
+        drop(ticket);
     }
 
     /// The span of the request.

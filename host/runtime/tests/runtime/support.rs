@@ -1,0 +1,173 @@
+//! Components built on the spot, an API that does as its paths say, and short ways to ask.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, LazyLock, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use kobana_runtime::dispatch::{Allowance, Caller, Credentials, Denial, Dispatch, Failure, Profile, Request, Response};
+use kobana_runtime::{Limits, Runtime, Source};
+use tokio::time::sleep;
+
+/// The bytes of a component of this workspace, built the way it is built for the binary: by an inner cargo with a target
+/// directory of its own, since the outer one may hold the lock on its.
+pub(crate) fn component(package: &str) -> Cow<'static, [u8]> {
+    static BUILT: LazyLock<Mutex<HashMap<String, &'static [u8]>>> = LazyLock::new(Mutex::default);
+    let mut built = BUILT.lock().unwrap();
+    if let Some(bytes) = built.get(package) {
+        return Cow::Borrowed(bytes);
+    }
+    let bytes = build(package).leak();
+    built.insert(package.to_owned(), bytes);
+    Cow::Borrowed(bytes)
+}
+
+fn build(package: &str) -> Vec<u8> {
+    let target = scratch("components");
+    let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["build", "--quiet", "--package", package, "--target", "wasm32-wasip2", "--profile", "component"])
+        .arg("--target-dir")
+        .arg(&target)
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
+        // Set by the outer cargo for its own build, or for clippy's.
+        .env_remove("RUSTC_WORKSPACE_WRAPPER")
+        .env_remove("CARGO_ENCODED_RUSTFLAGS")
+        .status()
+        .expect("cargo runs");
+    assert!(status.success(), "{package} does not build; is the target wasm32-wasip2 there?");
+    let file = target.join("wasm32-wasip2/component").join(package.replace('-', "_")).with_extension("wasm");
+    std::fs::read(file).expect("cargo made the component")
+}
+
+/// A directory that outlives the test run.
+pub(crate) fn scratch(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+/// Limits that are soon reached.
+pub(crate) fn tight() -> Limits {
+    Limits {
+        instances: 4,
+        queue: 16,
+        queue_wait_ms: 500,
+        deadline_ms: 3_000,
+        cpu_ms: 300,
+        memory: 16 << 20,
+        request_body_ms: 300,
+        response: 1 << 20,
+        ..Limits::default()
+    }
+}
+
+/// A runtime with the hostile guest.
+pub(crate) fn hostile(limits: Limits) -> (Runtime, Api) {
+    start("kobana-hostile", limits, &[])
+}
+
+/// A runtime with a component of this workspace.
+pub(crate) fn start(package: &str, limits: Limits, environment: &[(&str, &str)]) -> (Runtime, Api) {
+    let api = Api::default();
+    let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let source = Source::Bytes(component(package));
+    let dispatch = Arc::new(api.clone());
+    let runtime = Runtime::new(source, limits, environment, dispatch, Some(scratch("cache"))).expect("it starts");
+    (runtime, api)
+}
+
+/// The status and the body of what is answered to a `GET`.
+pub(crate) async fn get(runtime: &Runtime, target: &str) -> (u16, String) {
+    read(runtime.handle(request("GET", target, Full::default())).await).await
+}
+
+pub(crate) fn request<B>(method: &str, target: &str, body: B) -> http::Request<B> {
+    http::Request::builder().method(method).uri(target).header("host", "localhost").body(body).unwrap()
+}
+
+pub(crate) async fn read(response: http::Response<Full<Bytes>>) -> (u16, String) {
+    let status = response.status().as_u16();
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    (status, String::from_utf8(body.into()).unwrap())
+}
+
+/// Lets anybody in who has any credentials, and does as paths say.
+#[derive(Clone, Default)]
+pub(crate) struct Api(Arc<Calls>);
+
+/// Calls so far.
+#[derive(Default)]
+struct Calls {
+    begun: AtomicUsize,
+    ended: AtomicUsize,
+}
+
+impl Api {
+    /// Calls that have begun.
+    pub(crate) fn begun(&self) -> usize {
+        self.0.begun.load(SeqCst)
+    }
+
+    /// Calls that came to their end.
+    pub(crate) fn ended(&self) -> usize {
+        self.0.ended.load(SeqCst)
+    }
+}
+
+/// Somebody.
+struct Somebody(Arc<Calls>);
+
+#[async_trait]
+impl Dispatch for Api {
+    async fn authenticate(&self, credentials: Credentials) -> Result<Arc<dyn Caller>, Denial> {
+        match credentials.authorization.as_deref() {
+            Some("Bearer expired") => Err(Denial::Expired),
+            Some(_) => Ok(Arc::new(Somebody(Arc::clone(&self.0)))),
+            None => Err(Denial::Missing),
+        }
+    }
+}
+
+#[async_trait]
+impl Caller for Somebody {
+    fn profile(&self) -> Profile {
+        let workspace = Some("0198c0de-0000-7000-8000-000000000001".to_owned());
+        Profile {
+            subject: "somebody".to_owned(),
+            client: "a test".to_owned(),
+            workspace,
+            scopes: vec!["inbox.emails".to_owned()],
+            permissions: vec!["emails.view".to_owned()],
+        }
+    }
+
+    fn allowance(&self) -> Allowance {
+        Allowance { limit: 100, remaining: 99, reset: 1_900_000_000 }
+    }
+
+    async fn call(&self, request: Request) -> Result<Response, Failure> {
+        self.0.begun.fetch_add(1, SeqCst);
+        let answer = answer(&request.path).await;
+        self.0.ended.fetch_add(1, SeqCst);
+        answer
+    }
+}
+
+async fn answer(path: &str) -> Result<Response, Failure> {
+    let body = match path.split_once('/') {
+        // Milliseconds.
+        Some(("wait", time)) => {
+            sleep(Duration::from_millis(time.parse().unwrap())).await;
+            b"waited".to_vec()
+        }
+        // Bytes.
+        Some(("long", length)) => vec![b'x'; length.parse().unwrap()],
+        Some(("panic", _)) => panic!("as told"),
+        _ => path.as_bytes().to_vec(),
+    };
+    Ok(Response { status: 200, body, retry_after: None })
+}
