@@ -1,1 +1,30 @@
-//! Placeholder.
+//! Everything behind `/api/v1`: handlers and domain rules.
+//!
+//! [`Api::router`] is served twice by the same code: over HTTP, behind a layer that turns a bearer token into a
+//! [`kobana_contract::Caller`], and in process, by whoever speaks another protocol. Both put an
+//! `Arc<kobana_contract::Caller>` into the request's extensions; nothing here knows a token.
+//!
+//! Every request goes the same way (inbox-api.yaml, Access): scope, workspace, permission, media type and size, body
+//! and query, then the handler: existence, conflicts and rules. See [`endpoint`] for the way and [`handlers`] for its
+//! end.
+
+mod address;
+mod api;
+mod context;
+mod cursor;
+mod endpoint;
+mod error;
+mod gate;
+mod handlers;
+mod json;
+mod lookup;
+mod paging;
+mod problems;
+mod query;
+mod reply;
+mod schema;
+mod upsert;
+
+pub use api::{Api, BuildError, Settings};
+pub use error::ApiError;
+pub use problems::Problems;

@@ -22,6 +22,7 @@ mod scope;
 pub mod settings;
 mod store;
 pub mod text;
+pub mod usage;
 pub mod values;
 
 pub use scope::{InOrganization, InWorkspace, Listed, Named, Row, Scope, SoftDelete, Table};

@@ -1,5 +1,7 @@
 //! The store on real SQLite, in memory and in a file.
 
+#![allow(clippy::unwrap_used)]
+
 use kobana_contract::Role;
 use kobana_store::rows::{Emails, Inboxes, WorkspaceChanges, WorkspaceColumn, Workspaces};
 use kobana_store::sea_orm::{ColumnTrait, ConnectionTrait, PaginatorTrait, QueryFilter, Set, Statement};

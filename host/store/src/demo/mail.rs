@@ -78,7 +78,7 @@ fn row(mail: &Mail<'_>) -> EmailRow {
     let received_at = START + i64::from(mail.number - 1) * 377 * MINUTE;
     let subject = if mail.number == WITH_INJECTION { INJECTION.to_owned() } else { filled(mail, mail.phrase.subject) };
     let address = mail.inbox.email();
-    let forwarded_for = (mail.number % 15 == 0).then(|| "financeiro@acme.example".to_owned());
+    let forwarded_for = mail.number.is_multiple_of(15).then(|| "financeiro@acme.example".to_owned());
     let done = matches!(mail.status, EmailStatus::Processed | EmailStatus::Failed);
     EmailRow {
         id: mail.id,

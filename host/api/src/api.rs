@@ -1,0 +1,78 @@
+//! The API as a whole.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::middleware::map_response;
+use axum::response::{IntoResponse as _, Response};
+use http::{HeaderValue, header};
+use kobana_store::{Store, settings};
+use sea_orm::DbErr;
+use tower_http::catch_panic::CatchPanicLayer;
+
+use crate::context::Shared;
+use crate::cursor::Cursors;
+use crate::error::ApiError;
+use crate::handlers;
+
+/// What the operator of an installation decides.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The domain that inboxes have their addresses on.
+    pub inbox_domain: String,
+}
+
+/// Why the API cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// The key for cursors can be neither read nor made.
+    #[error("cannot read the key that cursors are sealed with: {0}")]
+    Key(#[from] DbErr),
+    /// A schema of the contract does not compile.
+    #[error("a schema of the contract is not usable: {0}")]
+    Schema(#[from] jsonschema::ValidationError<'static>),
+}
+
+/// Everything behind `/api/v1`.
+#[derive(Debug, Clone)]
+pub struct Api {
+    router: Router,
+}
+
+impl Api {
+    /// Makes the API over a database.
+    ///
+    /// # Errors
+    /// [`BuildError`] says what is missing.
+    pub async fn new(store: Store, settings: Settings) -> Result<Self, BuildError> {
+        let cursors = Cursors::new(settings::key(&store, "cursors").await?);
+        let shared = Arc::new(Shared { store, settings, cursors });
+        let router = handlers::mount_all(Router::new(), &shared)?
+            .fallback(async || ApiError::NotFound)
+            .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
+            .layer(CatchPanicLayer::custom(panicked))
+            .layer(map_response(no_store));
+        Ok(Self { router })
+    }
+
+    /// The routes, with paths as in the contract, such as `/me` or `/inboxes/{id}`. Requests must carry an
+    /// `Arc<kobana_contract::Caller>` in their extensions.
+    #[must_use]
+    pub fn router(&self) -> Router {
+        self.router.clone()
+    }
+}
+
+/// Answers with no more than that something went wrong; what it was goes to the log.
+fn panicked(panic: Box<dyn Any + Send>) -> Response {
+    let message = panic.downcast_ref::<String>().map(String::as_str);
+    let message = message.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+    ApiError::internal(format!("a handler panicked: {message}")).into_response()
+}
+
+async fn no_store(mut response: Response<Body>) -> Response<Body> {
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}

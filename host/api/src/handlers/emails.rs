@@ -1,0 +1,113 @@
+//! E-mails that inboxes received.
+
+use kobana_contract::operations::emails::{Email, EmailBody, EmailFilter, GetEmail, ListEmails};
+use kobana_contract::{Data, Page, Timestamp};
+use kobana_store::rows::{EmailBodies, EmailColumn, EmailRow, Emails, Inboxes};
+use kobana_store::text::fold;
+use kobana_store::{Scope as _, Table};
+use sea_orm::sea_query::LikeExpr;
+use sea_orm::{ColumnTrait as _, QueryFilter as _, Select};
+
+use crate::context::{Context, Input};
+use crate::endpoint::Handle;
+use crate::error::ApiError;
+use crate::gate::{AtWork, Chosen};
+use crate::reply::Reply;
+use crate::{lookup, paging};
+
+type EmailRows = Select<<Emails as Table>::Entity>;
+
+impl Handle for ListEmails {
+    type Gate = Chosen;
+
+    async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Page<Email>>, ApiError> {
+        let (rows, reads) = (context.place.rows, context.store().reads());
+        let mut emails = filtered(rows.find::<Emails>(), &input.query);
+        if let Some(inbox) = &input.query.inbox_id {
+            match lookup::find::<Inboxes>(reads, rows, inbox).await? {
+                Some(inbox) => emails = emails.filter(EmailColumn::InboxId.eq(inbox.id)),
+                None => return Ok(paging::empty()),
+            }
+        }
+        input.page.answer::<Emails, _>(reads, emails, |row| show(row, None)).await
+    }
+}
+
+fn filtered(mut emails: EmailRows, filter: &EmailFilter) -> EmailRows {
+    if let Some(status) = filter.status {
+        emails = emails.filter(EmailColumn::Status.eq(status.as_str()));
+    }
+    if let Some(from) = &filter.from {
+        emails = emails.filter(EmailColumn::SenderFolded.eq(fold(from)));
+    }
+    if let Some(text) = &filter.q {
+        emails = emails.filter(EmailColumn::SubjectFolded.like(containing(text)));
+    }
+    if let Some(from) = filter.received_from {
+        emails = emails.filter(EmailColumn::ReceivedAt.gte(from.0));
+    }
+    if let Some(to) = filter.received_to {
+        emails = emails.filter(EmailColumn::ReceivedAt.lt(to.0));
+    }
+    emails
+}
+
+/// A pattern for texts that contain this one, in which the signs of the pattern language mean themselves. A NUL would
+/// end the pattern early and match everything; no subject holds one, and nothing matches the replacement sign.
+fn containing(text: &str) -> LikeExpr {
+    let mut pattern = String::from("%");
+    for letter in fold(text).chars() {
+        if matches!(letter, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(if letter == '\0' { '\u{fffd}' } else { letter });
+    }
+    pattern.push('%');
+    LikeExpr::new(pattern).escape('\\')
+}
+
+impl Handle for GetEmail {
+    type Gate = Chosen;
+
+    async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Data<Email>>, ApiError> {
+        let (rows, reads) = (context.place.rows, context.store().reads());
+        let email = lookup::get_by_uuid::<Emails>(reads, rows, &input.path.id).await?;
+        let body = rows.find_by_id::<EmailBodies>(email.id).one(reads).await?;
+        let body =
+            body.map_or(EmailBody { text: None, html: None }, |body| EmailBody { text: body.text, html: body.html });
+        Ok(Reply::ok(Data { data: show(email, Some(body)) }))
+    }
+}
+
+fn show(row: EmailRow, body: Option<EmailBody>) -> Email {
+    Email {
+        id: row.id,
+        workspace_id: row.workspace_id,
+        inbox_id: row.inbox_id,
+        agent_id: row.agent_id,
+        message_id: row.message_id,
+        raw_s3_key: row.raw_s3_key,
+        subject: row.subject,
+        from: row.sender,
+        to: row.recipients.0,
+        cc: row.cc.0,
+        bcc: row.bcc.0,
+        header_to: row.header_to.0,
+        forwarded: row.forwarded,
+        forwarded_for: row.forwarded_for,
+        status: row.status.0,
+        rejection_reason: row.rejection_reason,
+        spam_verdict: row.spam_verdict,
+        virus_verdict: row.virus_verdict,
+        aws_ses_metadata: row.aws_ses_metadata.0,
+        custom_metadata: row.custom_metadata.0,
+        agent_metadata: row.agent_metadata.0,
+        metadata: row.metadata.0,
+        sent_at: row.sent_at.map(Timestamp),
+        processed_at: row.processed_at.map(Timestamp),
+        received_at: Timestamp(row.received_at),
+        created_at: Timestamp(row.created_at),
+        updated_at: Timestamp(row.updated_at),
+        body,
+    }
+}
