@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use kobana_contract::prompt::{ArgumentKind, PROMPTS, Prompt, WARNING};
+use kobana_contract::question::question;
 use kobana_contract::resource::{RESOURCES, Suggestions, TEMPLATES, URI_BASE, operation};
 use kobana_contract::{Kind, Place, Scope, Spec, Tool, operations};
 use serde_json::json;
@@ -14,7 +15,11 @@ fn main() -> Result<(), Failure> {
     println!("cargo::rerun-if-changed=build.rs");
     let out = std::path::PathBuf::from(std::env::var("OUT_DIR")?);
     let mut text = String::new();
-    writeln!(text, "/// Every tool, in the order in which it is listed.\npub static TOOLS: &[Tool] = &[{}];", tools())?;
+    writeln!(
+        text,
+        "/// Every tool, in the order in which it is listed.\npub static TOOLS: &[Tool] = &[{}];",
+        tools()?
+    )?;
     writeln!(text, "/// Every document at a fixed URI.\npub static RESOURCES: &[Resource] = &[{}];", resources()?)?;
     writeln!(text, "/// Every family of documents.\npub static TEMPLATES: &[Template] = &[{}];", templates()?)?;
     writeln!(text, "/// Every prompt.\npub static PROMPTS: &[Prompt] = &[{}];", prompts()?)?;
@@ -46,11 +51,18 @@ fn gate(spec: &Spec) -> String {
     format!("Gate {{ scopes: &{:?}, permission: {permission:?} }}", satisfying(spec.scope))
 }
 
-fn tools() -> String {
+fn tools() -> Result<String, Failure> {
     operations::tools().iter().map(tool).collect()
 }
 
-fn tool(tool: &Tool) -> String {
+/// A destructive tool has a question, without which nothing would ask before it runs.
+fn tool(tool: &Tool) -> Result<String, Failure> {
+    let asked = question(tool.spec.id);
+    if asked.is_some() != tool.spec.hints.destructive {
+        return Err(format!("{}: a tool has a question if and only if it is destructive", tool.name).into());
+    }
+    let asked = asked.map(|asked| format!("Question {{ text: {:?}, title: {:?} }}", asked.text, asked.title));
+    let asked = asked.map_or_else(|| "None".to_owned(), |asked| format!("Some({asked})"));
     let arguments: String = tool
         .arguments
         .iter()
@@ -68,15 +80,14 @@ fn tool(tool: &Tool) -> String {
             format!("Argument {{ name: {:?}, place: Place::{place}, kind: Kind::{kind} }},", argument.name)
         })
         .collect();
-    format!(
-        "Tool {{ name: {:?}, definition: {:?}, method: Method::{:?}, path: {:?}, gate: {}, destructive: {:?}, arguments: &[{arguments}] }},\n",
+    Ok(format!(
+        "Tool {{ name: {:?}, definition: {:?}, method: Method::{:?}, path: {:?}, gate: {}, question: {asked}, arguments: &[{arguments}] }},\n",
         tool.name,
         tool.definition.to_string(),
         tool.spec.method,
         tool.spec.path,
         gate(&tool.spec),
-        tool.spec.hints.destructive,
-    )
+    ))
 }
 
 fn resources() -> Result<String, Failure> {

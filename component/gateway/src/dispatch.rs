@@ -1,7 +1,8 @@
 //! `kobana:api/dispatch`, as the protocol wants to see it.
 
 use kobana_protocol::{
-    Allowance, Caller, Credentials, Denial, Dispatch, Failure, Method, Profile, Request, Response, Throttle,
+    Action, Allowance, Answer, Caller, Credentials, Denial, Dispatch, Failure, Method, Profile, Redemption, Request,
+    Response, Throttle,
 };
 
 use crate::bindings::kobana::api::dispatch as api;
@@ -29,11 +30,60 @@ impl Caller for api::Caller {
     }
 
     async fn call(&self, request: Request) -> Result<Response, Failure> {
+        api::Caller::call(self, &request.into()).map(Response::from).map_err(Failure::from)
+    }
+
+    async fn prepare(&self, request: Request) -> Result<Response, Failure> {
+        api::Caller::prepare(self, &request.into()).map(Response::from).map_err(Failure::from)
+    }
+
+    async fn issue_confirmation(&self, action: Action) -> Result<String, Failure> {
+        api::Caller::issue_confirmation(self, &action.into()).map_err(Failure::from)
+    }
+
+    async fn redeem_confirmation(&self, state: String, action: Action, answer: Answer) -> Result<(), Redemption> {
+        api::Caller::redeem_confirmation(self, &state, &action.into(), answer.into()).map_err(Redemption::from)
+    }
+}
+
+impl From<Request> for api::Request {
+    fn from(request: Request) -> Self {
         let Request { method, path, query, body, idempotency_key } = request;
-        let request = api::Request { method: method.into(), path, query, body, idempotency_key };
-        match api::Caller::call(self, &request) {
-            Ok(api::Response { status, body, retry_after }) => Ok(Response { status, body, retry_after }),
-            Err(failure) => Err(failure.into()),
+        Self { method: method.into(), path, query, body, idempotency_key }
+    }
+}
+
+impl From<api::Response> for Response {
+    fn from(response: api::Response) -> Self {
+        let api::Response { status, body, retry_after } = response;
+        Self { status, body, retry_after }
+    }
+}
+
+impl From<Action> for api::Action {
+    fn from(action: Action) -> Self {
+        let Action { call, target } = action;
+        Self { call, target }
+    }
+}
+
+impl From<Answer> for api::Answer {
+    fn from(answer: Answer) -> Self {
+        match answer {
+            Answer::None => Self::None,
+            Answer::Accepted => Self::Accepted,
+            Answer::Declined => Self::Declined,
+        }
+    }
+}
+
+impl From<api::Redemption> for Redemption {
+    fn from(redemption: api::Redemption) -> Self {
+        match redemption {
+            api::Redemption::Expired => Self::Expired,
+            api::Redemption::Changed => Self::Changed,
+            api::Redemption::Invalid => Self::Invalid,
+            api::Redemption::Unavailable(seconds) => Self::Unavailable(seconds),
         }
     }
 }

@@ -82,10 +82,19 @@ pub struct Tool {
     pub path: &'static str,
     /// Who may call it.
     pub gate: Gate,
-    /// Whether it runs only after a confirmation.
-    pub destructive: bool,
+    /// What a person is asked first; a tool without a question runs at once.
+    pub question: Option<Question>,
     /// Its arguments.
     pub arguments: &'static [Argument],
+}
+
+/// What a person is asked before a destructive tool runs.
+#[derive(Debug, Clone, Copy)]
+pub struct Question {
+    /// The question; `{row}` stands for the row acted on, `{email}` for the argument of that name.
+    pub text: &'static str,
+    /// What ticking the box means.
+    pub title: &'static str,
 }
 
 impl Tool {

@@ -117,6 +117,39 @@ pub enum Failure {
     Internal,
 }
 
+/// What a person is asked to confirm.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Action {
+    /// What is to be done, in one canonical form.
+    pub call: Vec<u8>,
+    /// The row acted on, in the version that the person was asked about.
+    pub target: Vec<u8>,
+}
+
+/// What a person answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Nothing yet: the state is looked at and not spent.
+    None,
+    /// Yes.
+    Accepted,
+    /// No.
+    Declined,
+}
+
+/// Why a state confirms nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Redemption {
+    /// It is too old.
+    Expired,
+    /// The row acted on has changed since the question.
+    Changed,
+    /// It is tampered with, already used, or of another person, client, workspace or call.
+    Invalid,
+    /// It cannot be looked at now; seconds to wait.
+    Unavailable(u32),
+}
+
 /// Proves credentials.
 pub trait Dispatch {
     /// The identity that proven credentials give.
@@ -133,4 +166,11 @@ pub trait Caller {
     async fn allowance(&self) -> Allowance;
     /// Calls one operation as this caller.
     async fn call(&self, request: Request) -> Result<Response, Failure>;
+    /// Checks whatever `call` would check and changes nothing. Answers the row that the call would act on, or the refusal
+    /// that it would give.
+    async fn prepare(&self, request: Request) -> Result<Response, Failure>;
+    /// Seals what this caller is about to be asked, so that the answer can be brought back by anyone and used by nobody else.
+    async fn issue_confirmation(&self, action: Action) -> Result<String, Failure>;
+    /// Opens a sealed state. An answer spends it, whatever the answer is.
+    async fn redeem_confirmation(&self, state: String, action: Action, answer: Answer) -> Result<(), Redemption>;
 }

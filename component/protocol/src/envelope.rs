@@ -33,6 +33,17 @@ pub(crate) fn check(params: &Params<'_>) -> Result<(), Error> {
     }
 }
 
+/// Whether the client says that it can show a form (protocol.md §6). An empty `elicitation` means forms; one that names other
+/// modes only does not, and a malformed one is never taken for a permission.
+pub(crate) fn can_ask(params: &Params<'_>) -> bool {
+    let meta = meta(params).unwrap_or_default();
+    let elicitation = meta
+        .get(CAPABILITIES)
+        .and_then(Members::of)
+        .and_then(|capabilities| capabilities.get("elicitation").and_then(Members::of));
+    elicitation.is_some_and(|modes| modes.iter().next().is_none() || modes.get("form").is_some_and(json::is_object))
+}
+
 /// The object at `params._meta`, if there is one.
 pub(crate) fn meta<'a>(params: &Params<'a>) -> Option<Members<'a>> {
     params.get("_meta").and_then(Members::of)

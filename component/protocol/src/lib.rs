@@ -8,6 +8,7 @@ pub mod catalogue;
 mod challenge;
 mod completion;
 mod config;
+mod confirmation;
 mod dispatch;
 mod envelope;
 mod era;
@@ -26,7 +27,8 @@ mod uri;
 
 pub use config::{ALLOWED_ORIGINS, AUTHORIZATION_SERVERS, Config, ConfigError, RESOURCE};
 pub use dispatch::{
-    Allowance, Caller, Credentials, Denial, Dispatch, Failure, Method, Profile, Request, Response, Throttle,
+    Action, Allowance, Answer, Caller, Credentials, Denial, Dispatch, Failure, Method, Profile, Redemption, Request,
+    Response, Throttle,
 };
 pub use era::Version;
 pub use http::{Body, BodyError, HEADERS, Head, Headers, HttpResponse, MAX_BODY};

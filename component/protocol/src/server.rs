@@ -208,7 +208,7 @@ async fn answer<C: Caller>(
         Method::Initialize => lifecycle::initialize(params),
         Method::Ping => Ok(lifecycle::ping()),
         Method::ToolsList => tools::list(caller, params).await,
-        Method::ToolsCall => tools::call(caller, params).await,
+        Method::ToolsCall => tools::call(caller, version, params).await,
         Method::ResourcesList => resources::list(caller, params).await,
         Method::ResourceTemplatesList => resources::list_templates(caller, params).await,
         Method::ResourcesRead => resources::read(caller, params).await,

@@ -3,7 +3,9 @@
 use crate::answer::Outcome;
 use crate::arguments;
 use crate::catalogue::{TOOLS, Tool};
+use crate::confirmation;
 use crate::dispatch::{Caller, Response};
+use crate::era::Version;
 use crate::error::{Error, clip};
 use crate::json::{self, Members};
 use crate::jsonrpc::Params;
@@ -28,25 +30,31 @@ pub(crate) fn refuse_cursor(params: &Params<'_>) -> Result<(), Error> {
 }
 
 /// `tools/call`
-pub(crate) async fn call<C: Caller>(caller: &C, params: &Params<'_>) -> Result<Outcome, Error> {
+pub(crate) async fn call<C: Caller>(caller: &C, version: Version, params: &Params<'_>) -> Result<Outcome, Error> {
     let name = params.get("name").and_then(json::string);
     let name = name.ok_or_else(|| Error::InvalidParams("name must be a string".to_owned()))?;
     let tool = Tool::named(&name).ok_or_else(|| Error::InvalidParams(format!("Unknown tool: {}", clip(&name))))?;
     tool.gate.demand_scope(&caller.profile().await)?;
-    let given = arguments_of(params)?;
-    match arguments::request(tool, &given) {
+    match &tool.question {
+        None => run(caller, tool, params).await,
+        Some(question) => confirmation::call(caller, version, tool, question, params).await,
+    }
+}
+
+async fn run<C: Caller>(caller: &C, tool: &Tool, params: &Params<'_>) -> Result<Outcome, Error> {
+    match arguments::request(tool, &arguments_of(params)?) {
         Ok(request) => outcome(caller.call(request).await?),
         Err(problems) => Ok(failed(&problems.into_json())),
     }
 }
 
-fn arguments_of<'a>(params: &Params<'a>) -> Result<Members<'a>, Error> {
+pub(crate) fn arguments_of<'a>(params: &Params<'a>) -> Result<Members<'a>, Error> {
     let Some(arguments) = params.get("arguments") else { return Ok(Members::default()) };
     Members::of(arguments).ok_or_else(|| Error::InvalidParams("arguments must be an object".to_owned()))
 }
 
 /// The route's answer as one text block; what the caller can act on is an error inside the result (protocol.md §7.4).
-fn outcome(response: Response) -> Result<Outcome, Error> {
+pub(crate) fn outcome(response: Response) -> Result<Outcome, Error> {
     match response.status {
         204 => Ok(succeeded(r#"{"data":null}"#)),
         200..=399 => Ok(succeeded(&String::from_utf8_lossy(&response.body))),
@@ -61,7 +69,7 @@ fn succeeded(text: &str) -> Outcome {
     Outcome::plain(content(text))
 }
 
-fn failed(text: &str) -> Outcome {
+pub(crate) fn failed(text: &str) -> Outcome {
     Outcome::plain(content(text) + r#","isError":true"#)
 }
 

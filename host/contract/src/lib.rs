@@ -11,6 +11,7 @@ pub mod operation;
 pub mod operations;
 pub mod page;
 pub mod prompt;
+pub mod question;
 pub mod resource;
 pub mod time;
 pub mod tool;

@@ -16,6 +16,9 @@ wasmtime::component::bindgen!({
     imports: {
         "kobana:api/dispatch.authenticate": async | trappable,
         "kobana:api/dispatch.[method]caller.call": async | trappable,
+        "kobana:api/dispatch.[method]caller.prepare": async | trappable,
+        "kobana:api/dispatch.[method]caller.issue-confirmation": async | trappable,
+        "kobana:api/dispatch.[method]caller.redeem-confirmation": async | trappable,
         default: trappable,
     },
     with: {

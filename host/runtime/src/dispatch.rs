@@ -101,6 +101,39 @@ pub enum Failure {
     Internal,
 }
 
+/// What a person is asked to confirm.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Action {
+    /// What is to be done, in one canonical form.
+    pub call: Vec<u8>,
+    /// The row acted on, in the version that the person was asked about.
+    pub target: Vec<u8>,
+}
+
+/// What a person answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Nothing yet: the state is looked at and not spent.
+    None,
+    /// Yes.
+    Accepted,
+    /// No.
+    Declined,
+}
+
+/// Why a state confirms nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Redemption {
+    /// It is too old.
+    Expired,
+    /// The row acted on has changed since the question.
+    Changed,
+    /// It is tampered with, already used, or of another person, client, workspace or call.
+    Invalid,
+    /// It cannot be looked at now; seconds to wait.
+    Unavailable(u32),
+}
+
 /// Proves credentials.
 #[async_trait]
 pub trait Dispatch: Send + Sync + 'static {
@@ -117,4 +150,20 @@ pub trait Caller: Send + Sync + 'static {
     fn allowance(&self) -> Allowance;
     /// Calls one operation as this caller.
     async fn call(&self, request: Request) -> Result<Response, Failure>;
+
+    /// Checks whatever `call` would check and changes nothing; answers the row that it would act on. An embedder without
+    /// operations that a person confirms has nothing to prepare.
+    async fn prepare(&self, _request: Request) -> Result<Response, Failure> {
+        Err(Failure::Internal)
+    }
+
+    /// Seals what the caller is about to be asked.
+    async fn issue_confirmation(&self, _action: Action) -> Result<String, Failure> {
+        Err(Failure::Internal)
+    }
+
+    /// Opens a sealed state. An answer spends it, whatever the answer is.
+    async fn redeem_confirmation(&self, _state: String, _action: Action, _answer: Answer) -> Result<(), Redemption> {
+        Err(Redemption::Invalid)
+    }
 }

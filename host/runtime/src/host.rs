@@ -7,7 +7,9 @@ use wasmtime::component::Resource;
 
 use crate::bindings::Handle;
 use crate::bindings::kobana::api::dispatch as wire;
-use crate::dispatch::{Allowance, Credentials, Denial, Failure, Profile, Request, Response};
+use crate::dispatch::{
+    Action, Allowance, Answer, Credentials, Denial, Failure, Profile, Redemption, Request, Response,
+};
 use crate::state::State;
 
 impl wire::Host for State {
@@ -42,7 +44,54 @@ impl wire::HostCaller for State {
     ) -> Result<std::result::Result<wire::Response, wire::Failure>> {
         let caller = Arc::clone(self.table.get(&caller)?);
         let answer = self.wait(caller.call(request.into())).await;
-        Ok(match answer.unwrap_or(Err(Failure::Internal)) {
+        Ok(self.fitting(answer.unwrap_or(Err(Failure::Internal))))
+    }
+
+    async fn prepare(
+        &mut self,
+        caller: Resource<Handle>,
+        request: wire::Request,
+    ) -> Result<std::result::Result<wire::Response, wire::Failure>> {
+        let caller = Arc::clone(self.table.get(&caller)?);
+        let answer = self.wait(caller.prepare(request.into())).await;
+        Ok(self.fitting(answer.unwrap_or(Err(Failure::Internal))))
+    }
+
+    async fn issue_confirmation(
+        &mut self,
+        caller: Resource<Handle>,
+        action: wire::Action,
+    ) -> Result<std::result::Result<String, wire::Failure>> {
+        let caller = Arc::clone(self.table.get(&caller)?);
+        let state = self.wait(caller.issue_confirmation(action.into())).await;
+        Ok(state.unwrap_or(Err(Failure::Internal)).map_err(wire::Failure::from))
+    }
+
+    async fn redeem_confirmation(
+        &mut self,
+        caller: Resource<Handle>,
+        state: String,
+        action: wire::Action,
+        answer: wire::Answer,
+    ) -> Result<std::result::Result<(), wire::Redemption>> {
+        let caller = Arc::clone(self.table.get(&caller)?);
+        let outcome = self.wait(caller.redeem_confirmation(state, action.into(), answer.into())).await;
+        Ok(outcome.unwrap_or(Err(Redemption::Invalid)).map_err(wire::Redemption::from))
+    }
+
+    fn drop(&mut self, caller: Resource<Handle>) -> Result<()> {
+        self.table.delete(caller)?;
+        Ok(())
+    }
+}
+
+impl State {
+    /// An answer that the guest has room for.
+    fn fitting(
+        &self,
+        answer: std::result::Result<Response, Failure>,
+    ) -> std::result::Result<wire::Response, wire::Failure> {
+        match answer {
             Ok(Response { status, body, retry_after }) if body.len() <= self.response => {
                 Ok(wire::Response { status, body, retry_after })
             }
@@ -51,12 +100,35 @@ impl wire::HostCaller for State {
                 Err(wire::Failure::Internal)
             }
             Err(failure) => Err(failure.into()),
-        })
+        }
     }
+}
 
-    fn drop(&mut self, caller: Resource<Handle>) -> Result<()> {
-        self.table.delete(caller)?;
-        Ok(())
+impl From<wire::Action> for Action {
+    fn from(action: wire::Action) -> Self {
+        let wire::Action { call, target } = action;
+        Self { call, target }
+    }
+}
+
+impl From<wire::Answer> for Answer {
+    fn from(answer: wire::Answer) -> Self {
+        match answer {
+            wire::Answer::None => Self::None,
+            wire::Answer::Accepted => Self::Accepted,
+            wire::Answer::Declined => Self::Declined,
+        }
+    }
+}
+
+impl From<Redemption> for wire::Redemption {
+    fn from(redemption: Redemption) -> Self {
+        match redemption {
+            Redemption::Expired => Self::Expired,
+            Redemption::Changed => Self::Changed,
+            Redemption::Invalid => Self::Invalid,
+            Redemption::Unavailable(seconds) => Self::Unavailable(seconds),
+        }
     }
 }
 

@@ -1,0 +1,257 @@
+//! Confirmation of destructive tools (protocol.md §15; architecture.md, decisions 1, 2 and 18).
+//!
+//! Round one checks everything that the call would check, then asks: the answer is a form, and a sealed state that the client
+//! brings back. Round two opens the state; only a state that was asked of this person, for this call, on this version of the
+//! row, and that nobody has used yet, lets the call run. Keys, expiry and single use are the host's: nothing that this
+//! code could leak or forget lets a call through.
+
+use serde_json::value::RawValue;
+
+use crate::answer::Outcome;
+use crate::arguments;
+use crate::catalogue::{Question, Tool};
+use crate::dispatch::{Action, Answer, Caller, Redemption, Request};
+use crate::envelope;
+use crate::era::Version;
+use crate::error::Error;
+use crate::json::{self, Members};
+use crate::jsonrpc::Params;
+use crate::tools;
+
+/// The key of the one question.
+const KEY: &str = "confirm";
+/// The longest label that a question repeats, in characters.
+const LABEL: usize = 80;
+
+/// What an assistant reads where a client cannot be asked.
+const REQUIRED: &str = r#"{"error":{"code":"confirmation_required","message":"This tool runs only after a confirmation, which needs protocol 2026-07-28 and a client that declares elicitation. This client cannot run it: do not retry."}}"#;
+/// What an assistant reads where the person said no.
+const DECLINED: &str = r#"{"error":{"code":"confirmation_declined","message":"The user did not confirm, so nothing was done. Do not ask again unless the user wants it."}}"#;
+
+/// `tools/call` of a destructive tool.
+pub(crate) async fn call<C: Caller>(
+    caller: &C,
+    version: Version,
+    tool: &Tool,
+    question: &Question,
+    params: &Params<'_>,
+) -> Result<Outcome, Error> {
+    if !version.is_modern() {
+        return Ok(tools::failed(REQUIRED));
+    }
+    if !envelope::can_ask(params) {
+        return Err(Error::CannotConfirm);
+    }
+    let retry = Retry::read(params)?;
+    let given = tools::arguments_of(params)?;
+    let request = match arguments::request(tool, &given) {
+        Ok(request) => request,
+        Err(problems) => return Ok(tools::failed(&problems.into_json())),
+    };
+    let prepared = caller.prepare(request.clone()).await?;
+    if prepared.status != 200 {
+        return tools::outcome(prepared);
+    }
+    let row = Row::read(&prepared.body)?;
+    let action = Action { call: canonical(tool, &given), target: row.version() };
+    let asked = || ask(caller, question, &given, &row, action.clone());
+    match retry {
+        None => asked().await,
+        Some(Retry { state, answer }) => match caller.redeem_confirmation(state, action.clone(), answer).await {
+            Ok(()) => match answer {
+                Answer::Accepted => run(caller, request).await,
+                Answer::Declined => Ok(tools::failed(DECLINED)),
+                Answer::None => asked().await,
+            },
+            Err(Redemption::Expired | Redemption::Changed) => asked().await,
+            Err(Redemption::Invalid) => Err(Error::InvalidParamsCode {
+                message: "requestState confirms nothing here; call the tool again without it".to_owned(),
+                code: "confirmation_invalid",
+            }),
+            Err(Redemption::Unavailable(seconds)) => Err(Error::Unavailable(seconds)),
+        },
+    }
+}
+
+async fn run<C: Caller>(caller: &C, request: Request) -> Result<Outcome, Error> {
+    tools::outcome(caller.call(request).await?)
+}
+
+/// The second round: the state, and what the person answered.
+struct Retry {
+    state: String,
+    answer: Answer,
+}
+
+impl Retry {
+    /// Reads the second round's members. An answer without a state proves nothing and makes a first round.
+    fn read(params: &Params<'_>) -> Result<Option<Self>, Error> {
+        let wrong = |what: &str| Error::InvalidParams(what.to_owned());
+        let responses = match params.get("inputResponses") {
+            None => Members::default(),
+            Some(value) => Members::of(value).ok_or_else(|| wrong("inputResponses must be an object"))?,
+        };
+        let Some(state) = params.get("requestState") else { return Ok(None) };
+        let state = json::string(state).ok_or_else(|| wrong("requestState must be a string"))?.into_owned();
+        // Keys that were not asked for are ignored, and so is an answer of another shape: the question stands.
+        let answer = responses.get(KEY).map_or(Answer::None, answer);
+        Ok(Some(Self { state, answer }))
+    }
+}
+
+/// What an `ElicitResult` says (protocol.md §15.2).
+fn answer(value: &RawValue) -> Answer {
+    let Some(result) = Members::of(value).filter(|result| result.duplicate().is_none()) else { return Answer::None };
+    match result.get("action").and_then(json::string).as_deref() {
+        Some("decline" | "cancel") => Answer::Declined,
+        Some("accept") => {
+            let content = result.get("content").and_then(Members::of).filter(|content| content.duplicate().is_none());
+            match content.and_then(|content| content.get(KEY)).map(RawValue::get) {
+                Some("true") => Answer::Accepted,
+                Some("false") => Answer::Declined,
+                _ => Answer::None,
+            }
+        }
+        _ => Answer::None,
+    }
+}
+
+/// The call in one form, whatever the order of its arguments.
+fn canonical(tool: &Tool, given: &Members<'_>) -> Vec<u8> {
+    let arguments: std::collections::BTreeMap<_, _> =
+        given.iter().map(|(name, value)| (name, serde_json::from_str::<serde_json::Value>(value.get()).ok())).collect();
+    let arguments = serde_json::to_string(&arguments).unwrap_or_default();
+    format!("{}\n{arguments}", tool.name).into_bytes()
+}
+
+/// What a question says of the row that the call acts on.
+#[derive(serde::Deserialize)]
+struct Row {
+    id: String,
+    #[serde(default)]
+    external_id: Option<String>,
+    #[serde(default)]
+    label: Option<String>,
+    #[serde(default)]
+    subject: Option<String>,
+    #[serde(default)]
+    updated_at: Option<String>,
+}
+
+impl Row {
+    fn read(body: &[u8]) -> Result<Self, Error> {
+        #[derive(serde::Deserialize)]
+        struct Body {
+            data: Row,
+        }
+        serde_json::from_slice::<Body>(body).map(|body| body.data).map_err(|_| Error::Internal("Internal error"))
+    }
+
+    fn version(&self) -> Vec<u8> {
+        format!("{} {}", self.id, self.updated_at.as_deref().unwrap_or_default()).into_bytes()
+    }
+
+    /// The row in words: its label, and the name by which it was made known, or its id.
+    fn words(&self) -> String {
+        let name = clean(self.external_id.as_deref().unwrap_or(&self.id));
+        let label = clean(self.label.as_deref().or(self.subject.as_deref()).unwrap_or_default());
+        if label.is_empty() { name } else { format!("“{label}” ({name})") }
+    }
+}
+
+async fn ask<C: Caller>(
+    caller: &C,
+    question: &Question,
+    given: &Members<'_>,
+    row: &Row,
+    action: Action,
+) -> Result<Outcome, Error> {
+    let state = caller.issue_confirmation(action).await?;
+    let email = given.get("email").and_then(json::string).unwrap_or_default();
+    let message = fill(question.text, &[("{row}", &row.words()), ("{email}", &clean(&email))]);
+    Ok(Outcome::input_required(format!(
+        r#""inputRequests":{{"{KEY}":{{"method":"elicitation/create","params":{{"mode":"form","message":{},"requestedSchema":{{"type":"object","properties":{{"{KEY}":{{"type":"boolean","title":{},"default":false}}}},"required":["{KEY}"]}}}}}}}},"requestState":{}"#,
+        json::quoted(&message),
+        json::quoted(question.title),
+        json::quoted(&state),
+    )))
+}
+
+/// Fills each place of a text once, from left to right: what a value says is never a place.
+fn fill(text: &str, values: &[(&str, &str)]) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    loop {
+        let next = values.iter().filter_map(|(place, value)| Some((rest.find(place)?, *place, *value))).min();
+        let Some((start, place, value)) = next else { break };
+        out.push_str(rest.get(..start).unwrap_or_default());
+        out.push_str(value);
+        rest = rest.get(start + place.len()..).unwrap_or_default();
+    }
+    out + rest
+}
+
+/// A label from data, short and without signs that could make a question look like another one.
+fn clean(text: &str) -> String {
+    let harmless = |c: &char| !c.is_control() && !is_format(*c);
+    let kept: String = text.chars().filter(harmless).collect::<String>().trim().to_owned();
+    match kept.char_indices().nth(LABEL) {
+        Some((end, _)) => format!("{}…", kept.get(..end).unwrap_or_default()),
+        None => kept,
+    }
+}
+
+/// Characters that are not seen but change how others are: bidirectional controls, joiners, separators, tags and the like
+/// (Unicode categories Cf, Zl, Zp).
+const fn is_format(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}'
+        | '\u{600}'..='\u{605}' | '\u{6dd}' | '\u{70f}' | '\u{8e2}'
+        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answered(text: &str) -> Answer {
+        answer(serde_json::from_str(text).unwrap())
+    }
+
+    #[test]
+    fn only_a_clear_yes_is_a_yes() {
+        assert_eq!(answered(r#"{"action":"accept","content":{"confirm":true}}"#), Answer::Accepted);
+        assert_eq!(answered(r#"{"action":"accept","content":{"confirm":true,"x":1}}"#), Answer::Accepted);
+        for no in
+            [r#"{"action":"accept","content":{"confirm":false}}"#, r#"{"action":"decline"}"#, r#"{"action":"cancel"}"#]
+        {
+            assert_eq!(answered(no), Answer::Declined, "{no}");
+        }
+        for neither in [
+            r#"12345"#,
+            r#"{}"#,
+            r#"{"action":"accept"}"#,
+            r#"{"action":"Accept","content":{"confirm":true}}"#,
+            r#"{"action":"accept","content":{"confirm":"true"}}"#,
+            r#"{"action":"accept","content":{"confirm":1}}"#,
+            r#"{"action":"accept","content":true}"#,
+            r#"{"action":"accept","content":{"confirm":true,"confirm":false}}"#,
+            r#"{"action":"decline","action":"accept","content":{"confirm":true}}"#,
+        ] {
+            assert_eq!(answered(neither), Answer::None, "{neither}");
+        }
+    }
+
+    #[test]
+    fn a_label_is_clipped_and_cleaned() {
+        assert_eq!(clean("Notas\u{202e} fiscais\n\u{200b}\u{7}"), "Notas fiscais");
+        assert_eq!(clean(&"é".repeat(200)).chars().count(), LABEL + 1);
+    }
+
+    #[test]
+    fn what_a_value_says_is_no_place() {
+        let text = fill("Allow {email} to send to {row}?", &[("{row}", "“{email}”"), ("{email}", "{row}@x.example")]);
+        assert_eq!(text, "Allow {row}@x.example to send to “{email}”?");
+    }
+}
