@@ -41,7 +41,24 @@ pub(crate) trait Handle: Operation {
     ) -> impl Future<Output = Result<Reply<Self::Reply>, ApiError>> + Send
     where
         Self: Sized;
+
+    /// The row that it would act on, as its own reading operation shows it: everything is checked that [`Self::handle`]
+    /// checks, and nothing changes. Every destructive operation has one, for the question that comes before it.
+    fn prepare(
+        _context: Context<<Self::Gate as Gate>::Place>,
+        _input: Input<Self>,
+    ) -> impl Future<Output = Result<Value, ApiError>> + Send
+    where
+        Self: Sized,
+    {
+        std::future::ready(Err(ApiError::internal(format!("{} is not confirmed by anyone", Self::SPEC.id))))
+    }
 }
+
+/// Asks an operation, by its presence in a request's extensions, to say what it would act on instead of doing it: the answer
+/// is 200 with `{data}`, or the refusal that the operation would give.
+#[derive(Debug, Clone, Copy)]
+pub struct Prepare;
 
 /// Adds the route of an operation, made of the method and the path that the contract says.
 ///
@@ -121,6 +138,9 @@ async fn serve<O: Handle>(endpoint: &Endpoint, request: Request) -> Result<Respo
         page,
     };
     let context = Context { shared: Arc::clone(shared), caller, place, now: Timestamp::now() };
+    if parts.extensions.get::<Prepare>().is_some() {
+        return Ok(Reply::ok(O::prepare(context, input).await?).data(|row| row).into_response());
+    }
     Ok(finish(O::handle(context, input).await?))
 }
 

@@ -26,5 +26,6 @@ mod schema;
 mod upsert;
 
 pub use api::{Api, BuildError, Settings};
+pub use endpoint::Prepare;
 pub use error::ApiError;
 pub use problems::Problems;

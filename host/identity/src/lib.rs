@@ -7,6 +7,7 @@
 
 mod allowance;
 mod bearer;
+mod confirmation;
 mod demo;
 mod token;
 
@@ -19,6 +20,7 @@ use uuid::Uuid;
 
 pub use allowance::Allowance;
 pub use bearer::{Bearer, bearer};
+pub use confirmation::{Action, Confirmations, Key, KeyError, KeyRing, Redemption};
 pub use demo::{DemoToken, DemoTokens};
 pub use token::{Audience, SourceError, Token, TokenSource};
 

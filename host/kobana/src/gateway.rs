@@ -8,21 +8,25 @@ use axum::Router;
 use axum::body::Body;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http_body_util::BodyExt as _;
+use kobana_api::Prepare;
 use kobana_contract::Choice;
-use kobana_identity::{Admission, Audience, Identity};
-use kobana_runtime::dispatch::{Allowance, Caller, Credentials, Denial, Dispatch, Failure, Profile, Request, Response};
+use kobana_identity::{Admission, Audience, Confirmations, Identity};
+use kobana_runtime::dispatch::{
+    Action, Allowance, Answer, Caller, Credentials, Denial, Dispatch, Failure, Profile, Redemption, Request, Response,
+};
 use tower::ServiceExt as _;
 
 /// Identity and API of this process, for the component.
 pub(crate) struct InProcess {
     identity: Arc<Identity>,
+    confirmations: Confirmations,
     api: Router,
 }
 
 impl InProcess {
     /// `api` is the router of `/api/v1`, which takes its caller from the request's extensions.
-    pub(crate) fn new(identity: Arc<Identity>, api: Router) -> Self {
-        Self { identity, api }
+    pub(crate) fn new(identity: Arc<Identity>, confirmations: Confirmations, api: Router) -> Self {
+        Self { identity, confirmations, api }
     }
 }
 
@@ -32,16 +36,19 @@ impl Dispatch for InProcess {
         let Credentials { authorization, workspace } = credentials;
         let admitted = self.identity.authenticate(authorization.as_deref(), workspace.as_deref(), Audience::Mcp).await;
         match admitted {
-            Ok(admission) => Ok(Arc::new(Admitted { admission, api: self.api.clone() })),
+            Ok(admission) => {
+                Ok(Arc::new(Admitted { admission, api: self.api.clone(), confirmations: self.confirmations.clone() }))
+            }
             Err(denial) => Err(translate(denial)),
         }
     }
 }
 
-/// A caller, and the API to call.
+/// A caller, the API to call, and the seal of what the caller confirms.
 struct Admitted {
     admission: Admission,
     api: Router,
+    confirmations: Confirmations,
 }
 
 #[async_trait]
@@ -66,11 +73,40 @@ impl Caller for Admitted {
     }
 
     async fn call(&self, request: Request) -> Result<Response, Failure> {
-        let request = self.http_request(request).map_err(|error| {
-            // The protocol encodes every part; a request that cannot be built is a fault of ours.
-            tracing::error!(%error, "a call is no HTTP request");
-            Failure::Internal
-        })?;
+        self.send(self.http_request(request)?).await
+    }
+
+    async fn prepare(&self, request: Request) -> Result<Response, Failure> {
+        let mut request = self.http_request(request)?;
+        request.extensions_mut().insert(Prepare);
+        self.send(request).await
+    }
+
+    async fn issue_confirmation(&self, action: Action) -> Result<String, Failure> {
+        self.confirmations.issue(&self.admission.caller, &sealed(action)).ok_or(Failure::Internal)
+    }
+
+    async fn redeem_confirmation(&self, state: String, action: Action, answer: Answer) -> Result<(), Redemption> {
+        let answered = match answer {
+            Answer::None => false,
+            Answer::Accepted | Answer::Declined => true,
+        };
+        let redeemed = self.confirmations.redeem(&self.admission.caller, &state, &sealed(action), answered).await;
+        redeemed.map_err(|refusal| match refusal {
+            kobana_identity::Redemption::Expired => Redemption::Expired,
+            kobana_identity::Redemption::Changed => Redemption::Changed,
+            kobana_identity::Redemption::Invalid => Redemption::Invalid,
+            kobana_identity::Redemption::Unavailable(seconds) => Redemption::Unavailable(seconds),
+        })
+    }
+}
+
+fn sealed(Action { call, target }: Action) -> kobana_identity::Action {
+    kobana_identity::Action { call, target }
+}
+
+impl Admitted {
+    async fn send(&self, request: http::Request<Body>) -> Result<Response, Failure> {
         let response = self.api.clone().oneshot(request).await.unwrap_or_else(|never| match never {});
         let (parts, body) = response.into_parts();
         let retry_after = parts.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
@@ -80,10 +116,8 @@ impl Caller for Admitted {
         })?;
         Ok(Response { status: parts.status.as_u16(), body: body.to_bytes().into(), retry_after })
     }
-}
 
-impl Admitted {
-    fn http_request(&self, request: Request) -> Result<http::Request<Body>, http::Error> {
+    fn http_request(&self, request: Request) -> Result<http::Request<Body>, Failure> {
         let mut uri = request.path;
         if !request.query.is_empty() {
             uri.push('?');
@@ -97,7 +131,11 @@ impl Admitted {
             builder = builder.header(CONTENT_TYPE, "application/json");
         }
         let body = request.body.map_or_else(Body::empty, Body::from);
-        builder.extension(Arc::clone(&self.admission.caller)).body(body)
+        builder.extension(Arc::clone(&self.admission.caller)).body(body).map_err(|error| {
+            // The protocol encodes every part; a request that cannot be built is a fault of ours.
+            tracing::error!(%error, "a call is no HTTP request");
+            Failure::Internal
+        })
     }
 }
 

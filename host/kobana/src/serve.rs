@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use kobana_api::Api;
-use kobana_identity::{DemoTokens, Identity};
+use kobana_identity::{Confirmations, DemoTokens, Identity, Key, KeyRing};
 use kobana_runtime::{Runtime, Source};
 use kobana_store::{Location, Store, demo};
 use tokio::net::TcpListener;
@@ -70,12 +70,26 @@ async fn assemble(
         Some(file) => Source::File(file.clone()),
         None => Source::Bytes(GATEWAY.into()),
     };
-    let dispatch = Arc::new(InProcess::new(Arc::clone(&identity), api.clone()));
+    let dispatch = Arc::new(InProcess::new(Arc::clone(&identity), confirmations(settings, &store).await?, api.clone()));
     let environment = environment(settings, address, base, resource);
     let runtime = Runtime::new(source, settings.runtime.clone(), environment, dispatch, cache_dir(settings))?;
     let endpoint = resource.split_once("://").and_then(|(_, rest)| rest.find('/').and_then(|slash| rest.get(slash..)));
     let endpoint = endpoint.unwrap_or("/mcp").to_owned();
     Ok(App { runtime, rest: rest::router(identity, api), store, endpoint })
+}
+
+/// The seal of confirmations: the configured keys, which replicas share, or the one that the database keeps for all that use it.
+async fn confirmations(settings: &Settings, store: &Store) -> Result<Confirmations, Failure> {
+    let keys = match settings.confirmations.keys()? {
+        keys if keys.is_empty() => {
+            let secret = kobana_store::settings::key(store, "confirmations").await;
+            let secret = secret.map_err(|error| Failure::Data(error.to_string()))?;
+            vec![Key::new("database", &secret).map_err(|error| Failure::Data(error.to_string()))?]
+        }
+        keys => keys,
+    };
+    let ring = KeyRing::new(keys).map_err(|error| Failure::Config(format!("confirmations.keys: {error}")))?;
+    Ok(Confirmations::new(store.clone(), ring))
 }
 
 /// What the component knows of the deployment.

@@ -4,8 +4,11 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use figment::Figment;
 use figment::providers::{Env, Format as _, Toml};
+use kobana_identity::Key;
 use kobana_runtime::Limits;
 use serde::Deserialize;
 
@@ -39,6 +42,8 @@ pub(crate) struct Settings {
     pub(crate) http: Http,
     /// The WebAssembly runtime.
     pub(crate) runtime: Limits,
+    /// Confirmation of destructive tools.
+    pub(crate) confirmations: ConfirmationKeys,
     /// The log.
     pub(crate) log: Log,
 }
@@ -54,6 +59,7 @@ impl Default for Settings {
             inbox_domain: None,
             http: Http::default(),
             runtime: Limits::default(),
+            confirmations: ConfirmationKeys::default(),
             log: Log::default(),
         }
     }
@@ -86,6 +92,42 @@ impl Http {
 
     pub(crate) const fn shutdown_grace(&self) -> Duration {
         Duration::from_secs(self.shutdown_grace)
+    }
+}
+
+/// Keys that questions are sealed with. Replicas with one database need none: they share the one that it keeps.
+#[derive(Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ConfirmationKeys {
+    /// The first seals, all open. To rotate, put a new one first, and take the old one off ten minutes later.
+    keys: Vec<ConfirmationKey>,
+}
+
+/// One key.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ConfirmationKey {
+    /// 1 to 32 letters, digits, `-` or `_`; it stands readable in every question.
+    id: String,
+    /// 32 random bytes in base64.
+    key: String,
+}
+
+impl ConfirmationKeys {
+    /// The keys, checked.
+    pub(crate) fn keys(&self) -> Result<Vec<Key>, Failure> {
+        let key = |(index, configured): (usize, &ConfirmationKey)| {
+            let secret = STANDARD.decode(&configured.key).unwrap_or_default();
+            Key::new(configured.id.clone(), &secret)
+                .map_err(|error| Failure::Config(format!("confirmations.keys.{index}.{error}")))
+        };
+        self.keys.iter().enumerate().map(key).collect()
+    }
+}
+
+impl std::fmt::Debug for ConfirmationKeys {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.keys.iter().map(|key| &key.id)).finish()
     }
 }
 

@@ -10,9 +10,11 @@
 //!
 //! Times are microseconds since the Unix epoch, ids are UUIDs (version 7 for new rows), maps and lists are JSON.
 
+pub mod confirmations;
 pub mod demo;
 mod entity;
 pub mod fault;
+pub mod idempotency;
 mod migration;
 pub mod organizations;
 pub mod page;

@@ -3,12 +3,18 @@
 // SeaORM generates public enums and change types without documentation for every table, exported or not.
 #![allow(missing_docs, unreachable_pub)]
 
+pub(crate) mod agent_runs;
 pub(crate) mod agents;
 pub(crate) mod email_bodies;
 pub(crate) mod emails;
+pub(crate) mod idempotency;
 pub(crate) mod inboxes;
 pub(crate) mod memberships;
 pub(crate) mod organizations;
 pub(crate) mod persons;
 pub(crate) mod settings;
+pub(crate) mod spent_confirmations;
+pub(crate) mod system_events;
+pub(crate) mod webhook_deliveries;
+pub(crate) mod webhooks;
 pub(crate) mod workspaces;

@@ -1,5 +1,6 @@
 //! The schema, step by step. A migration that was released is never changed; the next one is added.
 
+mod confirmations;
 mod initial;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait, async_trait};
@@ -9,6 +10,6 @@ pub(crate) struct Migrator;
 #[async_trait::async_trait]
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(initial::Initial)]
+        vec![Box::new(initial::Initial), Box::new(confirmations::Confirmations)]
     }
 }
