@@ -1,6 +1,7 @@
 //! Bodies: taken from slow clients before an instance is, and given to them after it is free again.
 
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -18,12 +19,51 @@ pub(crate) struct Buffered<B> {
     rest: Option<B>,
 }
 
-/// The client went away in the middle of its body.
+/// Why a body could not be read.
 #[derive(Debug)]
-pub(crate) struct Interrupted;
+pub(crate) enum Unread {
+    /// The client went away in the middle.
+    Interrupted,
+    /// There is no room left for it.
+    NoRoom,
+}
+
+/// The room that is left for bodies, in bytes.
+pub(crate) struct Room(AtomicUsize);
+
+impl Room {
+    pub(crate) fn new(bytes: usize) -> Self {
+        Self(AtomicUsize::new(bytes))
+    }
+}
+
+/// The room that one body takes, given back on drop.
+pub(crate) struct Taken<'a> {
+    room: &'a Room,
+    bytes: usize,
+}
+
+impl<'a> Taken<'a> {
+    pub(crate) fn none(room: &'a Room) -> Self {
+        Self { room, bytes: 0 }
+    }
+
+    fn more(&mut self, bytes: usize) -> Result<(), Unread> {
+        let left = |left: usize| left.checked_sub(bytes);
+        self.room.0.fetch_update(Relaxed, Relaxed, left).map_err(|_| Unread::NoRoom)?;
+        self.bytes += bytes;
+        Ok(())
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        self.room.0.fetch_add(self.bytes, Relaxed);
+    }
+}
 
 /// Reads a body up to its end, or until it is longer than `limit` bytes. Nothing is read of one that says that it is.
-pub(crate) async fn buffer<B>(mut body: B, limit: usize) -> Result<Buffered<B>, Interrupted>
+pub(crate) async fn buffer<B>(mut body: B, limit: usize, taken: &mut Taken<'_>) -> Result<Buffered<B>, Unread>
 where
     B: Body<Data = Bytes> + Unpin,
 {
@@ -34,9 +74,13 @@ where
     while read.len() <= limit {
         match body.frame().await {
             None => return Ok(Buffered { prefix: read.into(), rest: None }),
-            Some(Err(_)) => return Err(Interrupted),
+            Some(Err(_)) => return Err(Unread::Interrupted),
             // Trailers mean nothing here.
-            Some(Ok(frame)) => read.push(frame.into_data().unwrap_or_default()),
+            Some(Ok(frame)) => {
+                let chunk = frame.into_data().unwrap_or_default();
+                taken.more(chunk.len())?;
+                read.push(chunk);
+            }
         }
     }
     let rest = if body.is_end_stream() { None } else { Some(body) };

@@ -53,7 +53,10 @@ pub struct Limits {
     /// The longest body of a request that is taken from the client before an instance is. Of a longer one the instance
     /// gets the beginning, enough to see that it is longer; the rest follows as the guest asks for it.
     pub request_buffer: usize,
-    /// How long a client may take to send that much; then 408.
+    /// What all bodies together may take that are being read or wait for an instance; past it, 503. At least
+    /// `request_buffer`.
+    pub request_buffers: usize,
+    /// How long a client may take to send `request_buffer` bytes or its whole body; then 408.
     pub request_body_ms: u64,
     /// How much of a body that no guest wanted is still taken from the client, so that it gets to read the answer.
     pub drain: usize,
@@ -82,6 +85,7 @@ impl Default for Limits {
             cpu_ms: 1_000,
             tick_ms: 5,
             request_buffer: MIB,
+            request_buffers: 256 * MIB,
             request_body_ms: 20_000,
             drain: 4 * MIB,
             drain_ms: 2_000,
@@ -119,6 +123,7 @@ impl Limits {
             ("deadline_ms", "must be at least 1", self.deadline_ms >= 1),
             ("tick_ms", "must be at least 1", self.tick_ms >= 1),
             ("cpu_ms", "must be at least tick_ms", self.cpu_ms >= self.tick_ms),
+            ("request_buffers", "must be at least request_buffer", self.request_buffers >= self.request_buffer),
             ("request_body_ms", "must be at least 1", self.request_body_ms >= 1),
             ("response", "must be at least 65536 (64 KiB)", self.response >= PAGE),
         ];

@@ -15,7 +15,7 @@ use wasmtime_wasi_http::WasiBody;
 use wasmtime_wasi_http::handler::{InstantiationError, ProxyHandler};
 
 use crate::answer::{self, Answer};
-use crate::body::{Buffered, Rest, buffer, collect};
+use crate::body::{Room, Taken, Unread, buffer, collect};
 use crate::dispatch::Dispatch;
 use crate::gate::Gate;
 use crate::limits::Limits;
@@ -33,6 +33,7 @@ const POOL_PAUSE: Duration = Duration::from_millis(5);
 pub struct Runtime {
     handler: ProxyHandler<Pool>,
     gate: Arc<Gate>,
+    room: Arc<Room>,
     limits: Arc<Limits>,
 }
 
@@ -58,9 +59,10 @@ impl Runtime {
         let ticks = Ticks::start(&engine, limits.tick()).map_err(|problem| StartError::Engine(problem.to_string()))?;
         let limits = Arc::new(limits);
         let gate = Arc::new(Gate::new(&limits));
+        let room = Arc::new(Room::new(limits.request_buffers));
         let counters = Arc::default();
         let pool = Pool { engine, component, limits: Arc::clone(&limits), environment, dispatch, ticks, counters };
-        Ok(Self { handler: ProxyHandler::new(pool), gate, limits })
+        Ok(Self { handler: ProxyHandler::new(pool), gate, room, limits })
     }
 
     /// Answers a request. There is always an answer: the guest's, or one of the host's own where there is none.
@@ -82,16 +84,19 @@ impl Runtime {
             return answer::malformed(problem);
         }
         let expects = head.headers.contains_key(EXPECT);
-        let body = match timeout(self.limits.request_body(), buffer(body, self.limits.request_buffer)).await {
-            Err(_) => return answer::too_slow(),
-            Ok(Err(_)) => return answer::malformed("The request body broke off."),
+        let mut taken = Taken::none(&self.room);
+        let body = buffer(body, self.limits.request_buffer, &mut taken);
+        let body = match timeout(self.limits.request_body(), body).await {
             Ok(Ok(body)) => body,
+            Ok(Err(Unread::Interrupted)) => return answer::malformed("The request body broke off."),
+            Ok(Err(Unread::NoRoom)) => return self.refuse("too many request bodies are held"),
+            Err(_) => return answer::too_slow(),
         };
-        let (body, rest) = Buffered::split(body);
+        let (body, rest) = body.split();
         let answer = self.run(Request::from_parts(head, body)).await;
         // A client that waits to be told to go on has sent nothing.
         if let Some(rest) = rest.filter(|_| !expects) {
-            Rest::drain(rest, self.limits.drain, self.limits.drain_time());
+            rest.drain(self.limits.drain, self.limits.drain_time());
         }
         answer
     }

@@ -111,6 +111,21 @@ async fn a_trickling_body_holds_no_instance() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bodies_together_are_bounded() {
+    let (runtime, _) = hostile(Limits { request_buffer: 1_000, request_buffers: 1_500, ..tight() });
+    let post = |length| runtime.handle(request("POST", "/read", Full::new(Bytes::from(vec![b'x'; length]))));
+    let (feed, body) = fed(Some(1_000));
+    feed.send(Bytes::from(vec![b'x'; 900])).await.unwrap();
+    let (slow, ()) = tokio::join!(runtime.handle(request("POST", "/read", body)), async {
+        let refused = post(700).await;
+        assert_eq!((refused.status().as_u16(), &refused.headers()["retry-after"]), (503, &"1".parse().unwrap()));
+        assert_eq!(post(600).await.status(), 200);
+    });
+    assert_eq!(slow.status(), 408);
+    assert_eq!(post(1_000).await.status(), 200);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bodies_arrive_whole() {
     let (runtime, _) = hostile(Limits { request_buffer: 1_000, ..tight() });
     for length in [0, 1, 999, 1_000, 1_001, 100_000] {

@@ -39,6 +39,21 @@ async fn it_speaks() {
     assert_eq!((status, api.begun()), (200, 1), "{text}");
 }
 
+/// Answers of more than one write, and of more than the host takes in one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn long_answers_arrive_whole() {
+    let (runtime, _) = gateway(Limits { memory: 64 << 20, response: 8 << 20, ..tight() });
+    for rows in [1, 10, 90] {
+        let call = format!(
+            r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"emails_list","arguments":{{"limit":{rows}}}}}}}"#
+        );
+        let (status, text) = post(&runtime, "Bearer me", call).await;
+        assert_eq!(status, 200);
+        assert_eq!(text.matches('x').count() >> 15, rows);
+    }
+    assert_eq!(runtime.stats().failed, 0);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bad_configuration_is_an_internal_error() {
     let (runtime, _) = start("kobana-gateway", tight(), &[("KOBANA_RESOURCE", "nonsense")]);

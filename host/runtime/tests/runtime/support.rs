@@ -151,14 +151,18 @@ impl Caller for Somebody {
 
     async fn call(&self, request: Request) -> Result<Response, Failure> {
         self.0.begun.fetch_add(1, SeqCst);
-        let answer = answer(&request.path).await;
+        let answer = answer(&request).await;
         self.0.ended.fetch_add(1, SeqCst);
         answer
     }
 }
 
-async fn answer(path: &str) -> Result<Response, Failure> {
-    let body = match path.split_once('/') {
+async fn answer(request: &Request) -> Result<Response, Failure> {
+    let limit =
+        request.query.iter().find(|(name, _)| name == "limit").map(|(_, value)| value.parse::<usize>().unwrap());
+    let body = match request.path.split_once('/') {
+        // The gateway asks for a list; a row has 32 KiB.
+        _ if limit.is_some() => format!("\"{}\"", "x".repeat(limit.unwrap() << 15)).into_bytes(),
         // Milliseconds.
         Some(("wait", time)) => {
             sleep(Duration::from_millis(time.parse().unwrap())).await;
@@ -167,7 +171,7 @@ async fn answer(path: &str) -> Result<Response, Failure> {
         // Bytes.
         Some(("long", length)) => vec![b'x'; length.parse().unwrap()],
         Some(("panic", _)) => panic!("as told"),
-        _ => path.as_bytes().to_vec(),
+        _ => request.path.as_bytes().to_vec(),
     };
     Ok(Response { status: 200, body, retry_after: None })
 }
