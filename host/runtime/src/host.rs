@@ -106,8 +106,8 @@ impl State {
 
 impl From<wire::Action> for Action {
     fn from(action: wire::Action) -> Self {
-        let wire::Action { call, target } = action;
-        Self { call, target }
+        let wire::Action { name, arguments, target, version, client } = action;
+        Self { name, arguments, target, version, client }
     }
 }
 

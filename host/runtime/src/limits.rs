@@ -19,6 +19,9 @@ pub(crate) const HOST_STACK: usize = MIB;
 pub struct Limits {
     /// Requests that guests work on at once, each in an instance of its own. At least 1, at most 10,000.
     pub instances: u32,
+    /// Instances that there is memory for, in use or being torn down. A quarter more than `instances` unless set; with
+    /// fewer, requests wait for memory, too. At most 20,000.
+    pub pool: Option<u32>,
     /// Requests that may wait for an instance; one more is turned away at once with 503.
     pub queue: u32,
     /// How long a request waits for an instance before it is turned away with 503.
@@ -70,6 +73,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             instances: 64,
+            pool: None,
             queue: 1024,
             queue_wait_ms: 2_000,
             reuse: 10_000,
@@ -112,6 +116,7 @@ impl Limits {
     pub fn validate(&self) -> Result<(), LimitsError> {
         let rules = [
             ("instances", "must be 1 to 10000", (1..=10_000).contains(&self.instances)),
+            ("pool", "must be 1 to 20000", (1..=20_000).contains(&self.pool())),
             ("reuse", "must be at least 1", self.reuse >= 1),
             ("memory", "must be 65536 (64 KiB) to 4294967296 (4 GiB)", (PAGE..=RESERVATION).contains(&self.memory)),
             ("core_instances", "must be 1 to 1000", (1..=1_000).contains(&self.core_instances)),
@@ -133,10 +138,9 @@ impl Limits {
         }
     }
 
-    /// Instances that the pool has room for. An instance that has just ended its request, or is being torn down, still
-    /// has its place, while the request's successor may already be on its way to another.
+    /// `pool`, or its default.
     pub(crate) fn pool(&self) -> u32 {
-        self.instances + self.instances / 4 + 4
+        self.pool.unwrap_or_else(|| self.instances.saturating_add(self.instances / 4).saturating_add(4))
     }
 
     pub(crate) fn queue_wait(&self) -> Duration {

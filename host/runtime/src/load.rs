@@ -43,9 +43,9 @@ pub enum StartError {
     /// The bytes are something else.
     #[error("the component is not a WebAssembly component: {0}")]
     NotAComponent(&'static str),
-    /// The bytes do not make a valid component.
-    #[error("the component is broken: {0}")]
-    Broken(String),
+    /// The bytes do not make a valid component, or one that needs more than the limits allow.
+    #[error("the component cannot be used: {0}")]
+    Unusable(String),
     /// It wants what this host does not give.
     #[error("the component imports what this host does not give: {}", .0.join(", "))]
     Imports(Vec<String>),
@@ -126,7 +126,7 @@ fn open_cache(directory: &Path) -> Result<Cache, StartError> {
 pub(crate) fn load(engine: &Engine, source: Source) -> Result<ProxyPre<State>, StartError> {
     let bytes = source.bytes()?;
     check_kind(&bytes)?;
-    let component = Component::from_binary(engine, &bytes).map_err(|problem| StartError::Broken(line(&problem)))?;
+    let component = Component::from_binary(engine, &bytes).map_err(|problem| StartError::Unusable(line(&problem)))?;
     check_shape(engine, &component)?;
     let fit = |problem: wasmtime::Error| StartError::Mismatch(line(&problem));
     let linker = linker(engine).map_err(fit)?;

@@ -135,9 +135,7 @@ impl Runtime {
                 Err(problem) => problem,
             };
             next = match problem.downcast::<InstantiationError<Ticket>>() {
-                Ok(failed) if failed.error.is::<PoolConcurrencyLimitError>() => {
-                    (failed.request_data, failed.request.into_inner().ok()?)
-                }
+                Ok(failed) if exhausted(&failed.error) => (failed.request_data, failed.request.into_inner().ok()?),
                 Ok(failed) => return Some(Err(wasmtime::format_err!("cannot instantiate: {:#}", failed.error))),
                 Err(problem) => return Some(Err(problem)),
             };
@@ -153,6 +151,10 @@ impl Runtime {
         tracing::warn!(reason, "request turned away");
         answer::busy()
     }
+}
+
+fn exhausted(problem: &wasmtime::Error) -> bool {
+    problem.chain().any(|cause| cause.is::<PoolConcurrencyLimitError>())
 }
 
 fn broken(problem: &str) -> Answer {

@@ -98,6 +98,27 @@ async fn a_crowd_is_served() {
     assert_eq!((stats.failed, stats.refused, stats.leaked), (0, 0, 0));
 }
 
+/// Requests that may run but find no memory wait for it, and are turned away when that takes too long.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_exhausted_pool_is_no_failure() {
+    let (runtime, _) = hostile(Limits { instances: 8, pool: Some(1), queue_wait_ms: 450, ..tight() });
+    let crowd: Vec<_> = (0..8)
+        .map(|_| {
+            let runtime = runtime.clone();
+            tokio::spawn(async move { get(&runtime, "/call?wait/200").await.0 })
+        })
+        .collect();
+    let mut answers = Vec::new();
+    for one in crowd {
+        answers.push(one.await.unwrap());
+    }
+    let count = |status| answers.iter().filter(|answer| **answer == status).count();
+    assert!((2..=5).contains(&count(200)), "{answers:?}");
+    assert_eq!(count(200) + count(503), 8, "{answers:?}");
+    assert_eq!(get(&runtime, "/seen").await.0, 200);
+    assert_eq!((runtime.stats().started, runtime.stats().failed), (1, 0));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_trickling_body_holds_no_instance() {
     let (runtime, _) = hostile(Limits { instances: 1, ..tight() });

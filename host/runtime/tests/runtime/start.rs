@@ -35,7 +35,7 @@ fn what_is_no_component_is_refused() {
     assert_eq!(line(text("(module)")), "the component is not a WebAssembly component: it is a core module");
     assert!(line(Source::File("/nowhere.wasm".into())).starts_with("cannot read the component /nowhere.wasm: "));
     let cut = component("kobana-hostile")[..5_000].to_vec();
-    assert!(line(Source::Bytes(cut.into())).starts_with("the component is broken: "));
+    assert!(line(Source::Bytes(cut.into())).starts_with("the component cannot be used: "));
 }
 
 #[test]
@@ -61,6 +61,17 @@ fn a_bad_limit_is_named() {
     let limits = Limits { memory: 1, ..tight() };
     let line = refusal(Source::Bytes(component("kobana-hostile")), limits).to_string();
     assert_eq!(line, "limit memory: must be 65536 (64 KiB) to 4294967296 (4 GiB)");
+}
+
+#[test]
+fn a_component_that_needs_more_than_it_may_is_refused() {
+    let start = |limits| refusal(Source::Bytes(component("kobana-hostile")), limits).to_string();
+    let line = start(Limits { memory: 1 << 16, ..tight() });
+    assert!(line.starts_with("the component cannot be used: ") && line.contains("memory"), "{line}");
+    let line = start(Limits { core_instances: 1, ..tight() });
+    assert!(line.starts_with("the component cannot be used: ") && line.contains("core"), "{line}");
+    let line = start(Limits { table_elements: 1, ..tight() });
+    assert!(line.starts_with("the component cannot be used: ") && line.contains("table"), "{line}");
 }
 
 #[test]
