@@ -62,8 +62,8 @@ impl From<api::Response> for Response {
 
 impl From<Action> for api::Action {
     fn from(action: Action) -> Self {
-        let Action { call, target } = action;
-        Self { call, target }
+        let Action { name, arguments, target, version, client } = action;
+        Self { name, arguments, target, version, client }
     }
 }
 

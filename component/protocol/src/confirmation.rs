@@ -53,7 +53,13 @@ pub(crate) async fn call<C: Caller>(
         return tools::outcome(prepared);
     }
     let row = Row::read(&prepared.body)?;
-    let action = Action { call: canonical(tool, &given), target: row.version() };
+    let action = Action {
+        name: tool.name.to_owned(),
+        arguments: canonical(&given),
+        target: row.id.clone(),
+        version: row.updated_at.clone().unwrap_or_default(),
+        client: envelope::client_name(params),
+    };
     let asked = || ask(caller, question, &given, &row, action.clone());
     match retry {
         None => asked().await,
@@ -116,12 +122,11 @@ fn answer(value: &RawValue) -> Answer {
     }
 }
 
-/// The call in one form, whatever the order of its arguments.
-fn canonical(tool: &Tool, given: &Members<'_>) -> Vec<u8> {
+/// The arguments in one form, whatever their order and spelling.
+fn canonical(given: &Members<'_>) -> String {
     let arguments: std::collections::BTreeMap<_, _> =
         given.iter().map(|(name, value)| (name, serde_json::from_str::<serde_json::Value>(value.get()).ok())).collect();
-    let arguments = serde_json::to_string(&arguments).unwrap_or_default();
-    format!("{}\n{arguments}", tool.name).into_bytes()
+    serde_json::to_string(&arguments).unwrap_or_default()
 }
 
 /// What a question says of the row that the call acts on.
@@ -145,10 +150,6 @@ impl Row {
             data: Row,
         }
         serde_json::from_slice::<Body>(body).map(|body| body.data).map_err(|_| Error::Internal("Internal error"))
-    }
-
-    fn version(&self) -> Vec<u8> {
-        format!("{} {}", self.id, self.updated_at.as_deref().unwrap_or_default()).into_bytes()
     }
 
     /// The row in words: its label, and the name by which it was made known, or its id.

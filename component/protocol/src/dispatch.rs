@@ -120,10 +120,16 @@ pub enum Failure {
 /// What a person is asked to confirm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Action {
-    /// What is to be done, in one canonical form.
-    pub call: Vec<u8>,
-    /// The row acted on, in the version that the person was asked about.
-    pub target: Vec<u8>,
+    /// What is to be done, by name.
+    pub name: String,
+    /// With what, as a JSON object in one canonical form.
+    pub arguments: String,
+    /// The UUID of the row acted on.
+    pub target: String,
+    /// The version of that row that the person was asked about.
+    pub version: String,
+    /// The program that asks, as it names itself; for the record only.
+    pub client: Option<String>,
 }
 
 /// What a person answered.

@@ -8,6 +8,8 @@ use crate::jsonrpc::Params;
 
 /// The key of the client's capabilities.
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+/// The key of what the client says of itself.
+const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 /// The key of the wanted log level.
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 /// The words of RFC 5424 §6.2.1 that MCP uses.
@@ -42,6 +44,12 @@ pub(crate) fn can_ask(params: &Params<'_>) -> bool {
         .and_then(Members::of)
         .and_then(|capabilities| capabilities.get("elicitation").and_then(Members::of));
     elicitation.is_some_and(|modes| modes.iter().next().is_none() || modes.get("form").is_some_and(json::is_object))
+}
+
+/// What the client calls itself, for the record; nothing depends on it. Anything longer than a name is none.
+pub(crate) fn client_name(params: &Params<'_>) -> Option<String> {
+    let info = meta(params).unwrap_or_default().get(CLIENT_INFO).and_then(Members::of)?;
+    info.get("name").and_then(json::string).filter(|name| name.len() <= 200).map(|name| name.into_owned())
 }
 
 /// The object at `params._meta`, if there is one.

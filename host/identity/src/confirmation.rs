@@ -27,10 +27,28 @@ const RETRY_AFTER: u32 = 1;
 /// What a person is asked to confirm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Action {
-    /// What is to be done, in one canonical form.
-    pub call: Vec<u8>,
-    /// The row acted on, in the version that the person was asked about.
-    pub target: Vec<u8>,
+    /// What is to be done, by name.
+    pub name: String,
+    /// With what, as a JSON object in one canonical form.
+    pub arguments: String,
+    /// The UUID of the row acted on.
+    pub target: String,
+    /// The version of that row that the person was asked about.
+    pub version: String,
+    /// The program that asks, as it names itself; for the record only.
+    pub client: Option<String>,
+}
+
+impl Action {
+    /// What is to be done, to which row: another call needs another confirmation.
+    fn call(&self) -> [u8; 32] {
+        digest(&[&self.name, &self.arguments, &self.target])
+    }
+
+    /// The row as it was: if it changed, the question is asked again.
+    fn row(&self) -> [u8; 32] {
+        digest(&[&self.version])
+    }
 }
 
 /// Why a state confirms nothing.
@@ -150,7 +168,7 @@ impl Confirmations {
     fn issue_at(&self, caller: &Caller, action: &Action, now: Timestamp) -> Option<String> {
         let nonce = rand::random::<[u8; NONCE]>();
         let expires_at = now.plus_seconds(LIFETIME);
-        let plain = [&expires_at.0.to_be_bytes()[..], &digest(&action.call), &digest(&action.target)].concat();
+        let plain = [&expires_at.0.to_be_bytes()[..], &action.call(), &action.row()].concat();
         let bound = bound(caller);
         let payload = Payload { msg: &plain, aad: bound.as_bytes() };
         let sealed = self.keys.first.cipher.encrypt(&XNonce::from(nonce), payload).ok()?;
@@ -181,7 +199,7 @@ impl Confirmations {
         now: Timestamp,
     ) -> Result<(), Redemption> {
         let opened = self.open(caller, state).ok_or(Redemption::Invalid)?;
-        if opened.call != digest(&action.call) {
+        if opened.call != action.call() {
             return Err(Redemption::Invalid);
         }
         if opened.expires_at <= now {
@@ -196,7 +214,7 @@ impl Confirmations {
             tracing::error!(%error, "a confirmation cannot be looked up");
             Redemption::Unavailable(RETRY_AFTER)
         })?;
-        match (fresh, opened.target == digest(&action.target)) {
+        match (fresh, opened.target == action.row()) {
             (false, _) => Err(Redemption::Invalid),
             (true, false) => Err(Redemption::Changed),
             (true, true) => Ok(()),
@@ -228,8 +246,14 @@ fn bound(caller: &Caller) -> String {
     format!("{}|{}|{workspace}|{}", caller.person_id, caller.organization_id, caller.client)
 }
 
-fn digest(bytes: &[u8]) -> [u8; 32] {
-    Sha256::digest(bytes).into()
+/// A digest of texts; each ends with a sign that UTF-8 does not know, so that no two lists of texts read alike.
+fn digest(texts: &[&str]) -> [u8; 32] {
+    let mut digest = Sha256::new();
+    for text in texts {
+        digest.update(text.as_bytes());
+        digest.update([0xff]);
+    }
+    digest.finalize().into()
 }
 
 #[cfg(test)]
@@ -263,7 +287,7 @@ mod tests {
     }
 
     fn action(call: &str, target: &str) -> Action {
-        Action { call: call.into(), target: target.into() }
+        Action { name: call.into(), arguments: "{}".into(), target: "1".into(), version: target.into(), client: None }
     }
 
     fn key(id: &str, byte: u8) -> Key {

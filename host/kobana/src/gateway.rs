@@ -101,8 +101,8 @@ impl Caller for Admitted {
     }
 }
 
-fn sealed(Action { call, target }: Action) -> kobana_identity::Action {
-    kobana_identity::Action { call, target }
+fn sealed(Action { name, arguments, target, version, client }: Action) -> kobana_identity::Action {
+    kobana_identity::Action { name, arguments, target, version, client }
 }
 
 impl Admitted {
