@@ -5,7 +5,7 @@ use kobana_protocol::{
     Response, Throttle,
 };
 
-use crate::bindings::kobana::api::dispatch as api;
+use crate::wit::kobana::api::dispatch as api;
 
 /// The API behind the component's imports.
 pub(crate) struct Api;

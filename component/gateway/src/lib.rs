@@ -6,7 +6,8 @@
 //! Built for anything but WebAssembly, the crate is empty.
 #![cfg(target_arch = "wasm32")]
 
-#[allow(unsafe_code, missing_docs, unreachable_pub, reason = "generated")]
-mod bindings;
 mod dispatch;
 mod p2;
+// Not `bindings`: cargo-component writes a file of that name.
+#[allow(unsafe_code, missing_docs, unreachable_pub, reason = "generated")]
+mod wit;

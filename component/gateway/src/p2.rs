@@ -9,13 +9,13 @@ use std::task::{Context, Poll, Waker};
 
 use kobana_protocol::{Body, BodyError, Config, ConfigError, HEADERS, Head, Headers, HttpResponse};
 
-use crate::bindings::exports::wasi::http::incoming_handler::Guest;
-use crate::bindings::wasi::cli::environment::get_environment;
-use crate::bindings::wasi::http::types::{
+use crate::dispatch::Api;
+use crate::wit::exports::wasi::http::incoming_handler::Guest;
+use crate::wit::wasi::cli::environment::get_environment;
+use crate::wit::wasi::http::types::{
     Fields, IncomingRequest, Method, OutgoingBody, OutgoingResponse, ResponseOutparam,
 };
-use crate::bindings::wasi::io::streams::{InputStream, OutputStream, StreamError};
-use crate::dispatch::Api;
+use crate::wit::wasi::io::streams::{InputStream, OutputStream, StreamError};
 
 /// The most that `blocking-write-and-flush` takes.
 const ONE_WRITE: usize = 4096;
