@@ -12,3 +12,4 @@ mod gateway;
 mod hostile;
 mod start;
 mod support;
+mod wire;
