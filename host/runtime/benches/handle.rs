@@ -46,6 +46,10 @@ fn main() {
         crowd("ping", &reused, PING).await;
         crowd("tools/list", &reused, LIST).await;
         crowd("tools/call", &reused, CALL).await;
+        resident();
+        crowd("ping, once more", &reused, PING).await;
+        crowd("ping, once more", &reused, PING).await;
+        resident();
         let fresh = runtime(Limits { reuse: 1, ..Limits::default() });
         alone("ping, fresh, alone", &fresh, PING).await;
         crowd("ping, fresh", &fresh, PING).await;
@@ -109,6 +113,13 @@ async fn measure(runtime: Runtime, body: &'static str, end: Instant) -> Vec<Dura
         times.push(start.elapsed());
     }
     times
+}
+
+/// Memory of this process, the times of the measurements included. Linux only.
+fn resident() {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
+    println!("resident             {:>11}", line.trim());
 }
 
 fn report(name: &str, mut times: Vec<Duration>, cpu: f64) {
