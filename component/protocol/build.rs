@@ -101,9 +101,9 @@ fn resources() -> Result<String, Failure> {
             "description": spec.summary,
             "mimeType": "application/json",
         });
-        write!(
+        writeln!(
             text,
-            "Resource {{ path: {:?}, definition: {:?}, route: {:?}, list: {:?}, gate: {} }},\n",
+            "Resource {{ path: {:?}, definition: {:?}, route: {:?}, list: {:?}, gate: {} }},",
             resource.path,
             definition.to_string(),
             spec.path,
@@ -134,9 +134,9 @@ fn templates() -> Result<String, Failure> {
                 variable.name, variable.fills
             )?;
         }
-        write!(
+        writeln!(
             text,
-            "Template {{ path: {:?}, definition: {:?}, route: {:?}, gate: {}, variables: &[{variables}] }},\n",
+            "Template {{ path: {:?}, definition: {:?}, route: {:?}, gate: {}, variables: &[{variables}] }},",
             template.path,
             definition.to_string(),
             spec.path,

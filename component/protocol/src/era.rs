@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn the_table_of_headers_and_claims() {
-        let table: &[(Option<&str>, Option<&str>, Result<&str, i32>)] = &[
+        let table = [
             (None, None, Ok("2025-06-18")),
             (Some("2025-06-18"), None, Ok("2025-06-18")),
             (Some("2025-03-26"), None, Ok("2025-03-26")),
@@ -151,7 +151,7 @@ mod tests {
             (Some("2025-06-18"), Some("2026-07-28"), Err(-32020)),
         ];
         for (header, claim, expected) in table {
-            assert_eq!(outcome(*header, *claim), *expected, "header {header:?}, claim {claim:?}");
+            assert_eq!(outcome(header, claim), expected, "header {header:?}, claim {claim:?}");
         }
         assert_eq!(decide(Some("2026-07-28"), &Claim::Malformed).unwrap_err().code(), -32602);
         assert_eq!(decide(None, &Claim::Malformed).unwrap_err().code(), -32602);
