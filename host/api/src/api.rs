@@ -16,6 +16,7 @@ use crate::context::Shared;
 use crate::cursor::Cursors;
 use crate::error::ApiError;
 use crate::handlers;
+use crate::vault::Vault;
 
 /// What the operator of an installation decides.
 #[derive(Debug, Clone)]
@@ -24,11 +25,21 @@ pub struct Settings {
     pub inbox_domain: String,
 }
 
+/// What the operator of an installation decides about webhooks.
+#[derive(Clone, Default)]
+pub struct WebhookSettings {
+    /// The key that credentials, signing secrets and kept answers are sealed with. Without one, a key is made once and
+    /// kept in the same database, which protects copies of single tables only.
+    pub secret_key: Option<[u8; 32]>,
+    /// Whether webhooks may point at this machine, by http too.
+    pub allow_loopback: bool,
+}
+
 /// Why the API cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// The key for cursors can be neither read nor made.
-    #[error("cannot read the key that cursors are sealed with: {0}")]
+    /// The keys of the installation can be neither read nor made.
+    #[error("cannot read the keys of the installation: {0}")]
     Key(#[from] DbErr),
     /// A schema of the contract does not compile.
     #[error("a schema of the contract is not usable: {0}")]
@@ -47,8 +58,24 @@ impl Api {
     /// # Errors
     /// [`BuildError`] says what is missing.
     pub async fn new(store: Store, settings: Settings) -> Result<Self, BuildError> {
+        Self::with_webhooks(store, settings, WebhookSettings::default()).await
+    }
+
+    /// The same with settings for webhooks.
+    ///
+    /// # Errors
+    /// [`BuildError`] says what is missing.
+    pub async fn with_webhooks(
+        store: Store,
+        settings: Settings,
+        webhooks: WebhookSettings,
+    ) -> Result<Self, BuildError> {
         let cursors = Cursors::new(settings::key(&store, "cursors").await?);
-        let shared = Arc::new(Shared { store, settings, cursors });
+        let key = match webhooks.secret_key {
+            Some(key) => key,
+            None => settings::key(&store, "secrets").await?,
+        };
+        let shared = Arc::new(Shared { store, settings, webhooks, vault: Vault::new(&key), cursors });
         let router = handlers::mount_all(Router::new(), &shared)?
             .fallback(async || ApiError::NotFound)
             .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
@@ -59,7 +86,6 @@ impl Api {
 
     /// The routes, with paths as in the contract, such as `/me` or `/inboxes/{id}`. Requests must carry an
     /// `Arc<kobana_contract::Caller>` in their extensions.
-    #[must_use]
     pub fn router(&self) -> Router {
         self.router.clone()
     }
@@ -75,4 +101,18 @@ fn panicked(panic: Box<dyn Any + Send>) -> Response {
 async fn no_store(mut response: Response<Body>) -> Response<Body> {
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http_body_util::BodyExt as _;
+
+    #[tokio::test]
+    async fn a_panic_is_a_500_that_tells_nothing() {
+        let response = panicked(Box::new("geheim"));
+        assert_eq!(response.status(), 500);
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        assert!(!String::from_utf8_lossy(&body).contains("geheim"));
+    }
 }

@@ -5,14 +5,17 @@ use std::sync::Arc;
 use kobana_contract::{Caller, Operation, Timestamp};
 use kobana_store::Store;
 
-use crate::api::Settings;
+use crate::api::{Settings, WebhookSettings};
 use crate::cursor::Cursors;
 use crate::paging::Paging;
+use crate::vault::Vault;
 
 /// What all requests share.
 pub(crate) struct Shared {
     pub(crate) store: Store,
     pub(crate) settings: Settings,
+    pub(crate) webhooks: WebhookSettings,
+    pub(crate) vault: Vault,
     pub(crate) cursors: Cursors,
 }
 

@@ -9,7 +9,7 @@ use axum::extract::{FromRequestParts as _, RawPathParams, Request};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, on};
 use http::request::Parts;
-use http::{HeaderMap, StatusCode, header};
+use http::{HeaderMap, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use jsonschema::ValidationError;
 use kobana_contract::{Caller, Described, Method, Operation, Timestamp};
@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 use crate::context::{Context, Input, Shared};
 use crate::error::ApiError;
 use crate::gate::{self, Gate, Place as _};
+use crate::idempotency::{self, Ticket};
 use crate::json;
 use crate::paging::Paging;
 use crate::problems::Problems;
@@ -118,30 +119,47 @@ async fn serve<O: Handle>(endpoint: &Endpoint, request: Request) -> Result<Respo
     let id = path.as_ref().and_then(|path| path.get("id")).and_then(Value::as_str);
     let place = O::Gate::admit(&caller, &O::SPEC, id)?;
 
-    let mut problems = Problems::default();
-    let body = match &endpoint.body {
-        Some(checker) => read_body(checker, &parts.headers, body, &mut problems).await?,
-        None => Value::Object(Map::new()),
-    };
-    let mut query =
-        Value::Object(query::parse(parts.uri.query().unwrap_or_default(), endpoint.query.schema(), &mut problems));
-    endpoint.query.check(&mut query, &mut problems);
-    let shared = &endpoint.shared;
-    let page = Paging::read(&shared.cursors, &O::SPEC, &place.bounds(), path.as_ref(), &query, &mut problems);
-    if !problems.is_empty() {
-        return Err(ApiError::Invalid(problems));
-    }
-    let input = Input {
-        path: typed(path.map(Value::Object).ok_or(ApiError::NotFound)?)?,
-        query: typed(query)?,
-        body: typed(body)?,
-        page,
-    };
-    let context = Context { shared: Arc::clone(shared), caller, place, now: Timestamp::now() };
+    let bounds = place.bounds();
+    let (input, ticket) = endpoint.read::<O>(&parts, body, path, &caller, &bounds).await?;
+    let context = Context { shared: Arc::clone(&endpoint.shared), caller, place, now: Timestamp::now() };
     if parts.extensions.get::<Prepare>().is_some() {
-        return Ok(Reply::ok(O::prepare(context, input).await?).data(|row| row).into_response());
+        return Ok(Reply::ok(O::prepare(context, input).await?).data(|row| row).write()?.into());
     }
-    Ok(finish(O::handle(context, input).await?))
+    let now = context.now;
+    let work = async move { O::handle(context, input).await?.write() };
+    match ticket {
+        Some(ticket) => idempotency::once(&endpoint.shared, &ticket, now, work).await,
+        None => Ok(work.await?.into()),
+    }
+}
+
+impl Endpoint {
+    /// Reads body and query, and notes everything that is wrong with them.
+    async fn read<O: Handle>(
+        &self,
+        parts: &Parts,
+        body: Body,
+        path: Option<Map<String, Value>>,
+        caller: &Caller,
+        bounds: &str,
+    ) -> Result<(Input<O>, Option<Ticket>), ApiError> {
+        let mut problems = Problems::default();
+        let body = match &self.body {
+            Some(checker) => read_body(checker, &parts.headers, body, &mut problems).await?,
+            None => Value::Object(Map::new()),
+        };
+        let text = parts.uri.query().unwrap_or_default();
+        let mut query = Value::Object(query::parse(text, self.query.schema(), &mut problems));
+        self.query.check(&mut query, &mut problems);
+        let page = Paging::read(&self.shared.cursors, &O::SPEC, bounds, path.as_ref(), &query, &mut problems);
+        let key = idempotency::key(&parts.headers, O::SPEC.method, &mut problems);
+        if !problems.is_empty() {
+            return Err(ApiError::Invalid(problems));
+        }
+        let path = Value::Object(path.ok_or(ApiError::NotFound)?);
+        let ticket = key.map(|key| Ticket::new(caller, bounds, key, &O::SPEC, [&path, &query, &body]));
+        Ok((Input { path: typed(path)?, query: typed(query)?, body: typed(body)?, page }, ticket))
+    }
 }
 
 /// The variables of the path, decoded once; none if one of them is no UTF-8, and so names nothing.
@@ -197,14 +215,4 @@ fn media_type_is_json(headers: &HeaderMap) -> Result<bool, ApiError> {
 /// Checked JSON as its type. The schema is made of that type, so a difference is our own fault.
 fn typed<T: DeserializeOwned>(value: Value) -> Result<T, ApiError> {
     serde_json::from_value(value).map_err(ApiError::internal)
-}
-
-fn finish<T: serde::Serialize>(reply: Reply<T>) -> Response {
-    let mut response = reply.into_response();
-    if response.status() == StatusCode::NO_CONTENT {
-        *response.body_mut() = Body::empty();
-        response.headers_mut().remove(header::CONTENT_TYPE);
-        response.headers_mut().remove(header::CONTENT_LENGTH);
-    }
-    response
 }

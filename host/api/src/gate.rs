@@ -163,3 +163,16 @@ impl Gate for Named {
         Ok(AtWorkspace { rows: InOrganization(caller.organization_id), id: member.workspace_id })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_further_permission_is_asked_of_the_role_in_this_workspace() {
+        let at = |role| AtWork { rows: InWorkspace(Uuid::nil()), role };
+        assert!(at(Role::Owner).require(Permission::InboxesRecipients).is_ok());
+        let refused = at(Role::Integrator).require(Permission::InboxesRecipients);
+        assert!(matches!(refused, Err(ApiError::PermissionDenied(Permission::InboxesRecipients))));
+    }
+}

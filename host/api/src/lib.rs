@@ -11,21 +11,27 @@
 mod address;
 mod api;
 mod context;
+mod credentials;
 mod cursor;
+mod egress;
 mod endpoint;
 mod error;
 mod gate;
 mod handlers;
+mod idempotency;
 mod json;
 mod lookup;
 mod paging;
+#[cfg(test)]
+mod plans;
 mod problems;
 mod query;
 mod reply;
 mod schema;
 mod upsert;
+mod vault;
 
-pub use api::{Api, BuildError, Settings};
+pub use api::{Api, BuildError, Settings, WebhookSettings};
 pub use endpoint::Prepare;
 pub use error::ApiError;
 pub use problems::Problems;

@@ -61,6 +61,14 @@ impl Problems {
         }
     }
 
+    /// A member that creating needs; without it a problem is noted and the value means nothing.
+    pub(crate) fn demand<T: Default>(&mut self, field: &str, value: Option<T>) -> T {
+        value.unwrap_or_else(|| {
+            self.field(field, "is required to create it");
+            T::default()
+        })
+    }
+
     /// Whether nothing is wrong.
     #[must_use]
     pub fn is_empty(&self) -> bool {

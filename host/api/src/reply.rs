@@ -1,10 +1,12 @@
 //! What a handler answers.
 
-use axum::Json;
-use axum::response::{IntoResponse, Response};
-use http::StatusCode;
-use kobana_contract::Data;
+use axum::body::Body;
+use axum::response::Response;
+use http::{HeaderValue, StatusCode, header};
+use kobana_contract::{Data, Nothing};
 use serde::Serialize;
+
+use crate::error::ApiError;
 
 /// A status of success with the document that goes with it.
 pub(crate) struct Reply<T> {
@@ -34,8 +36,49 @@ impl<T> Reply<T> {
     }
 }
 
-impl<T: Serialize> IntoResponse for Reply<T> {
-    fn into_response(self) -> Response {
-        (self.status, Json(self.document)).into_response()
+impl Reply<Nothing> {
+    /// 204.
+    pub(crate) const fn no_content() -> Self {
+        Self { status: StatusCode::NO_CONTENT, document: Nothing {} }
+    }
+}
+
+impl<T: Serialize> Reply<T> {
+    /// Writes the document down.
+    ///
+    /// # Errors
+    /// When the document is no JSON, which is our own fault.
+    pub(crate) fn write(self) -> Result<Written, ApiError> {
+        let body = match self.status {
+            StatusCode::NO_CONTENT => Vec::new(),
+            _ => serde_json::to_vec(&self.document).map_err(ApiError::internal)?,
+        };
+        Ok(Written::json(self.status, body))
+    }
+}
+
+/// An answer as it goes out: a status, and a JSON document or nothing.
+pub(crate) struct Written {
+    pub(crate) status: StatusCode,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Written {
+    /// A JSON document, or nothing if it is empty.
+    pub(crate) const fn json(status: StatusCode, body: Vec<u8>) -> Self {
+        Self { status, body }
+    }
+}
+
+impl From<Written> for Response {
+    fn from(Written { status, body }: Written) -> Self {
+        let is_empty = body.is_empty();
+        let mut response = Response::new(Body::from(body));
+        *response.status_mut() = status;
+        if !is_empty {
+            let json = HeaderValue::from_static("application/json");
+            response.headers_mut().insert(header::CONTENT_TYPE, json);
+        }
+        response
     }
 }

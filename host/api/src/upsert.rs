@@ -55,3 +55,50 @@ async fn attempt<U: Upsert>(store: &Store, wanted: &U) -> Result<Reply<Row<U::Ta
     tx.commit().await?;
     Ok(reply)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use kobana_store::rows::{InboxRow, Inboxes};
+    use kobana_store::{InWorkspace, Location};
+
+    use super::*;
+
+    /// Somebody else's insert wins `races` times between our look and ours.
+    struct Racing {
+        races: u32,
+        attempts: AtomicU32,
+    }
+
+    impl Upsert for Racing {
+        type Table = Inboxes;
+
+        fn rows(&self) -> InWorkspace {
+            InWorkspace(uuid::Uuid::nil())
+        }
+
+        fn external_id(&self) -> &str {
+            "race"
+        }
+
+        async fn create(&self, _: &Write) -> Result<InboxRow, ApiError> {
+            let attempt = self.attempts.fetch_add(1, Ordering::Relaxed);
+            Err(if attempt < self.races { ApiError::Conflict { field: "external_id" } } else { ApiError::NotFound })
+        }
+
+        async fn update(&self, _: &Write, row: InboxRow) -> Result<InboxRow, ApiError> {
+            Ok(row)
+        }
+    }
+
+    #[tokio::test]
+    async fn a_lost_race_is_run_again_once() {
+        let store = Store::open(Location::Memory).await.unwrap();
+        for (races, attempts) in [(0, 1), (1, 2), (2, 2)] {
+            let wanted = Racing { races, attempts: AtomicU32::new(0) };
+            assert!(upsert(&store, &wanted).await.is_err());
+            assert_eq!(wanted.attempts.into_inner(), attempts);
+        }
+    }
+}

@@ -154,7 +154,34 @@ pub fn schema_of<T: JsonSchema>() -> Value {
     if schema.get("type").and_then(Value::as_str) == Some("object") && schema.get("properties").is_none() {
         schema.insert("properties".to_owned(), Value::Object(Map::new()));
     }
-    schema.to_value()
+    let mut schema = schema.to_value();
+    tidy(&mut schema);
+    schema
+}
+
+/// Says what the types mean in the plainest words: a list of words is an `enum`, and a member that may be left out has
+/// no default unless it is of the member's own type.
+fn tidy(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            if let Some(words) = members.get("oneOf").and_then(words) {
+                members.remove("oneOf");
+                members.insert("type".to_owned(), Value::from("string"));
+                members.insert("enum".to_owned(), words);
+            }
+            if members.get("default").is_some_and(Value::is_null) {
+                members.remove("default");
+            }
+            members.values_mut().for_each(tidy);
+        }
+        Value::Array(items) => items.iter_mut().for_each(tidy),
+        _ => {}
+    }
+}
+
+/// The words, if a `oneOf` is nothing but a choice of words.
+fn words(choices: &Value) -> Option<Value> {
+    choices.as_array()?.iter().map(|choice| choice.get("const").filter(|word| word.is_string()).cloned()).collect()
 }
 
 /// The members that an object schema names.
@@ -168,4 +195,19 @@ pub fn properties(schema: &Value) -> Option<&Map<String, Value>> {
 pub fn required(schema: &Value) -> Vec<&str> {
     let names = schema.get("required").and_then(Value::as_array);
     names.map(|list| list.iter().filter_map(Value::as_str).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operations::emails::EmailFilter;
+
+    #[test]
+    fn words_are_an_enum_and_absence_is_no_default() {
+        let schema = schema_of::<EmailFilter>();
+        let status = &schema["properties"]["status"];
+        assert_eq!((&status["type"], status["enum"].as_array().map(Vec::len)), (&Value::from("string"), Some(6)));
+        assert_eq!(schema["properties"]["limit"]["default"], 50);
+        assert!(!schema.to_string().contains("oneOf") && !schema.to_string().contains(":null"));
+    }
 }

@@ -1,12 +1,13 @@
 //! Persons and the workspaces they reach: what the identity side asks.
 
-use kobana_contract::Membership;
-use sea_orm::{ColumnTrait, DbErr, EntityTrait, QueryFilter, QueryOrder};
+use kobana_contract::{Membership, Role};
+use sea_orm::{ColumnTrait, DbErr, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder};
 use uuid::Uuid;
 
 use crate::entity::{memberships, organizations, persons, workspaces};
 use crate::rows::Workspaces;
-use crate::{InOrganization, Scope, Store};
+use crate::values::Word;
+use crate::{InOrganization, Scope, Store, Write};
 
 /// A person, with the organization they belong to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,4 +69,13 @@ pub async fn reach(store: &Store, person_id: Uuid, organization_id: Uuid) -> Res
         })
     });
     Ok(reach.collect())
+}
+
+/// Makes the person a member of the workspace.
+///
+/// # Errors
+/// What the database answers, for instance when the person is a member already.
+pub async fn join(tx: &Write, person_id: Uuid, workspace_id: Uuid, role: Role) -> Result<(), DbErr> {
+    let row = memberships::Model { person_id, workspace_id, role: Word(role) };
+    memberships::Entity::insert(row.into_active_model()).exec_without_returning(tx).await.map(|_| ())
 }

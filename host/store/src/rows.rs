@@ -80,3 +80,27 @@ table! {
     EmailBodies, EmailBodyRow, EmailBodyColumn, EmailBodyChanges = email_bodies
     of InWorkspace by WorkspaceId, id EmailId
 }
+
+table! {
+    /// Runs of agents over e-mails.
+    AgentRuns, AgentRunRow, AgentRunColumn, AgentRunChanges = agent_runs
+    of InWorkspace by WorkspaceId, id Id, time CreatedAt created_at
+}
+
+table! {
+    /// What happened.
+    SystemEvents, SystemEventRow, SystemEventColumn, SystemEventChanges = system_events
+    of InWorkspace by WorkspaceId, id Id, time CreatedAt created_at
+}
+
+table! {
+    /// Webhooks, which are addresses that receive events.
+    Webhooks, WebhookRow, WebhookColumn, WebhookChanges = webhooks
+    of InWorkspace by WorkspaceId, id Id, time CreatedAt created_at, deleted DeletedAt deleted_at, named ExternalId
+}
+
+table! {
+    /// Attempts to deliver events to webhooks.
+    Deliveries, DeliveryRow, DeliveryColumn, DeliveryChanges = webhook_deliveries
+    of InWorkspace by WorkspaceId, id Id, time CreatedAt created_at
+}

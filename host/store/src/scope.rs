@@ -125,6 +125,19 @@ pub trait Scope: Copy + Send + Sync + 'static {
         self.change::<T>(tx, id, T::deletion(at))
     }
 
+    /// Marks all live rows of the tenant as deleted.
+    ///
+    /// # Errors
+    /// What the database answers.
+    fn delete_all<T: SoftDelete<Owner = Self>>(
+        self,
+        tx: &Write,
+        at: i64,
+    ) -> impl Future<Output = Result<(), DbErr>> + Send {
+        let update = self.update_all::<T>().set(T::deletion(at));
+        async move { update.exec(tx).await.map(|_| ()) }
+    }
+
     /// An update of all live rows of the tenant, to be narrowed down by filters.
     fn update_all<T: Table<Owner = Self>>(self) -> UpdateMany<T::Entity> {
         restrict::<T, _>(T::Entity::update_many(), self.tenant())

@@ -2,7 +2,10 @@
 
 use kobana_contract::Role;
 use kobana_contract::fields::ActiveStatus;
+use kobana_contract::operations::agent_runs::RunStatus;
+use kobana_contract::operations::deliveries::DeliveryStatus;
 use kobana_contract::operations::emails::EmailStatus;
+use kobana_contract::operations::webhooks::WebhookAuth;
 use kobana_contract::operations::workspaces::WorkspaceSource;
 use sea_orm::sea_query::{ArrayType, ColumnType, Nullable, ValueType, ValueTypeErr};
 use sea_orm::{ColIdx, DbErr, FromJsonQueryResult, QueryResult, TryGetError, TryGetable, Value};
@@ -45,7 +48,7 @@ macro_rules! vocabulary {
         }
     )+ };
 }
-vocabulary!(ActiveStatus, EmailStatus, Role, WorkspaceSource);
+vocabulary!(ActiveStatus, DeliveryStatus, EmailStatus, Role, RunStatus, WebhookAuth, WorkspaceSource);
 
 impl<T: Vocabulary> From<Word<T>> for Value {
     fn from(word: Word<T>) -> Self {

@@ -152,3 +152,31 @@ async fn foreign_keys_hold() {
     row.agent_id = Some(uuid::Uuid::now_v7());
     assert!(InWorkspace(demo::workspaces::ACME).insert::<Inboxes>(&tx, row).await.is_err());
 }
+
+#[tokio::test]
+async fn runs_events_and_deliveries_are_seeded() {
+    use kobana_store::rows::{AgentRuns, Deliveries, SystemEvents, Webhooks};
+    let store = demo_store().await;
+    let scope = InWorkspace(demo::workspaces::ACME);
+    assert_eq!(scope.find::<AgentRuns>().count(store.reads()).await.unwrap(), 24);
+    assert_eq!(scope.find::<SystemEvents>().count(store.reads()).await.unwrap(), 24);
+    assert_eq!(scope.find::<Deliveries>().count(store.reads()).await.unwrap(), 5);
+    assert_eq!(scope.find::<Webhooks>().count(store.reads()).await.unwrap(), 2);
+}
+
+#[tokio::test]
+async fn a_slot_is_taken_once_and_keeps_the_answer() {
+    use kobana_store::idempotency::{Slot, fill, free, take};
+    let store = Store::open(Location::Memory).await.unwrap();
+    let take = async |request: &[u8], now| take(&store, "slot", request, now).await.unwrap();
+    assert_eq!(take(b"one", 0).await, Slot::Ours);
+    assert_eq!((take(b"one", 1).await, take(b"two", 1).await), (Slot::Running, Slot::Other));
+    // Work that never ended does not hold the slot for ever.
+    assert_eq!(take(b"two", 61_000_000).await, Slot::Ours);
+    fill(&store, "slot", 201, b"answer".to_vec()).await.unwrap();
+    assert_eq!(take(b"two", 3_600_000_000).await, Slot::Answered(201, b"answer".to_vec()));
+    assert_eq!(take(b"one", 3_600_000_000).await, Slot::Other);
+    assert_eq!(take(b"one", 90_000_000_000).await, Slot::Ours);
+    free(&store, "slot").await.unwrap();
+    assert_eq!(take(b"two", 90_000_000_000).await, Slot::Ours);
+}

@@ -15,7 +15,8 @@ use crate::gate::{AtWork, Chosen};
 use crate::reply::Reply;
 use crate::{lookup, paging};
 
-type EmailRows = Select<<Emails as Table>::Entity>;
+/// A query of e-mails.
+pub(crate) type EmailRows = Select<<Emails as Table>::Entity>;
 
 impl Handle for ListEmails {
     type Gate = Chosen;
@@ -33,7 +34,8 @@ impl Handle for ListEmails {
     }
 }
 
-fn filtered(mut emails: EmailRows, filter: &EmailFilter) -> EmailRows {
+/// The e-mails that pass all filters but the inbox.
+pub(crate) fn filtered(mut emails: EmailRows, filter: &EmailFilter) -> EmailRows {
     if let Some(status) = filter.status {
         emails = emails.filter(EmailColumn::Status.eq(status.as_str()));
     }

@@ -2,13 +2,15 @@
 
 use kobana_contract::fields::{ActiveStatus, IdOrExternalId};
 use kobana_contract::operations::inboxes::{
-    CreateInbox, GetInbox, Inbox, InboxCreate, InboxUpdate, InboxUpsert, Limits, ListInboxes, UpdateInbox, UpsertInbox,
+    CreateInbox, DeleteInbox, GetInbox, Inbox, InboxCreate, InboxUpdate, InboxUpsert, Limits, ListInboxes, UpdateInbox,
+    UpsertInbox,
 };
-use kobana_contract::{Data, Page, Permission, Timestamp};
+use kobana_contract::{Data, Nothing, Page, Permission, Timestamp};
 use kobana_store::rows::{Agents, InboxChanges, InboxRow, Inboxes, Workspaces};
 use kobana_store::values::{Object, Objects, Texts, Word};
 use kobana_store::{InOrganization, InWorkspace, Scope as _, Write};
 use sea_orm::{ActiveModelTrait as _, Set};
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::context::{Context, Input};
@@ -77,6 +79,31 @@ impl Handle for UpsertInbox {
     }
 }
 
+impl Handle for DeleteInbox {
+    type Gate = Chosen;
+
+    async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Nothing>, ApiError> {
+        let tx = context.store().begin().await?;
+        let row = lookup::get::<Inboxes>(&tx, context.place.rows, &input.path.id).await?;
+        context.place.rows.delete::<Inboxes>(&tx, row.id, context.now.0).await?;
+        tx.commit().await?;
+        Ok(Reply::no_content())
+    }
+
+    async fn prepare(context: Context<AtWork>, input: Input<Self>) -> Result<Value, ApiError> {
+        prepare(&context, &input.path.id).await
+    }
+}
+
+/// The inbox that something is about to happen to.
+///
+/// # Errors
+/// [`ApiError::NotFound`], or what the database answers.
+pub(super) async fn prepare(context: &Context<AtWork>, id: &str) -> Result<Value, ApiError> {
+    let row = lookup::get::<Inboxes>(context.store().reads(), context.place.rows, id).await?;
+    Ok(json!(show(row)))
+}
+
 /// An upsert that is under way.
 struct Wanted<'a> {
     context: &'a Context<AtWork>,
@@ -99,7 +126,7 @@ impl Upsert for Wanted<'_> {
         let label = update.label.clone();
         let wanted = InboxCreate {
             external_id: Some(external_id.clone()),
-            label: label.ok_or_else(|| ApiError::invalid_field("label", "is required for a new inbox"))?,
+            label: label.ok_or_else(|| ApiError::invalid_field("label", "is required to create it"))?,
             email: email.clone(),
             agent_id: update.agent_id.clone().flatten(),
             limits: update.limits.clone(),

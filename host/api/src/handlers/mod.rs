@@ -1,8 +1,14 @@
 //! The operations themselves, a module for each kind of row.
 
-mod emails;
+mod agent_runs;
+mod agents;
+mod deliveries;
+pub(crate) mod emails;
 mod inboxes;
 mod me;
+mod recipients;
+mod system_events;
+mod webhooks;
 mod workspaces;
 
 use std::sync::Arc;
@@ -33,13 +39,38 @@ pub(crate) fn mount_all(router: Router, shared: &Arc<Shared>) -> Result<Router, 
         shared,
         ops::me::GetMe,
         ops::workspaces::ListWorkspaces,
+        ops::workspaces::CreateWorkspace,
         ops::workspaces::GetWorkspace,
+        ops::workspaces::UpdateWorkspace,
+        ops::workspaces::DeleteWorkspace,
         ops::inboxes::ListInboxes,
         ops::inboxes::CreateInbox,
         ops::inboxes::UpsertInbox,
         ops::inboxes::GetInbox,
         ops::inboxes::UpdateInbox,
+        ops::inboxes::DeleteInbox,
+        ops::inboxes::AddAllowedRecipient,
+        ops::inboxes::RemoveAllowedRecipient,
+        ops::agents::ListAgents,
+        ops::agents::CreateAgent,
+        ops::agents::UpsertAgent,
+        ops::agents::GetAgent,
+        ops::agents::UpdateAgent,
+        ops::agents::DeleteAgent,
+        ops::webhooks::ListWebhooks,
+        ops::webhooks::CreateWebhook,
+        ops::webhooks::UpsertWebhook,
+        ops::webhooks::GetWebhook,
+        ops::webhooks::UpdateWebhook,
+        ops::webhooks::DeleteWebhook,
+        ops::webhooks::RegenerateSecret,
+        ops::deliveries::ListDeliveries,
+        ops::deliveries::GetDelivery,
         ops::emails::ListEmails,
         ops::emails::GetEmail,
+        ops::agent_runs::ListAgentRuns,
+        ops::agent_runs::GetAgentRun,
+        ops::system_events::ListSystemEvents,
+        ops::system_events::GetSystemEvent,
     )
 }

@@ -1,18 +1,28 @@
 //! Workspaces, with what they used this month.
 
-use kobana_contract::operations::workspaces::{GetWorkspace, ListWorkspaces, Workspace};
-use kobana_contract::{Data, Page, Permission, Timestamp};
-use kobana_store::Scope as _;
-use kobana_store::rows::{WorkspaceColumn, WorkspaceRow, Workspaces};
+use kobana_contract::operations::workspaces::{
+    CreateWorkspace, DeleteWorkspace, GetWorkspace, ListWorkspaces, UpdateWorkspace, Workspace, WorkspaceUpdate,
+};
+use kobana_contract::{Data, Nothing, Page, Permission, Role, Timestamp};
+use kobana_store::rows::{Agents, Inboxes, Webhooks, WorkspaceChanges, WorkspaceColumn, WorkspaceRow, Workspaces};
 use kobana_store::usage::{self, Usage};
-use sea_orm::{ColumnTrait as _, ConnectionTrait, QueryFilter as _};
+use kobana_store::values::{Object, Word};
+use kobana_store::{InWorkspace, Scope as _, people};
+use sea_orm::{ActiveModelTrait as _, ColumnTrait as _, ConnectionTrait, QueryFilter as _, Set};
+use serde_json::{Value, json};
 use time::OffsetDateTime;
+use uuid::Uuid;
 
 use crate::context::{Context, Input};
 use crate::endpoint::Handle;
 use crate::error::ApiError;
-use crate::gate::{AtHome, AtWorkspace, Named, Reach};
+use crate::gate::{Anywhere, AtHome, AtWorkspace, Named, Reach};
 use crate::reply::Reply;
+use crate::upsert::sent;
+use crate::{address, lookup};
+
+/// The longest first part of addresses, in characters.
+const LONGEST_PREFIX: usize = 60;
 
 impl Handle for ListWorkspaces {
     type Gate = Reach;
@@ -31,12 +41,100 @@ impl Handle for GetWorkspace {
     type Gate = Named;
 
     async fn handle(context: Context<AtWorkspace>, _: Input<Self>) -> Result<Reply<Data<Workspace>>, ApiError> {
-        let reads = context.store().reads();
-        let row = context.place.rows.find_by_id::<Workspaces>(context.place.id).one(reads).await?;
-        let row = row.ok_or(ApiError::NotFound)?;
-        let data = with_usage(reads, vec![row], context.now).await?.pop().ok_or(ApiError::NotFound)?;
-        Ok(Reply::ok(Data { data }))
+        Ok(Reply::ok(Data { data: read(&context).await? }))
     }
+}
+
+impl Handle for CreateWorkspace {
+    type Gate = Anywhere;
+
+    async fn handle(context: Context<AtHome>, input: Input<Self>) -> Result<Reply<Data<Workspace>>, ApiError> {
+        let (id, caller, wanted) = (Uuid::now_v7(), &context.caller, input.body);
+        let email_prefix = wanted.email_prefix.unwrap_or_else(|| prefix(&wanted.label));
+        let row = WorkspaceRow {
+            id,
+            organization_id: caller.organization_id,
+            external_id: lookup::name(wanted.external_id.as_ref(), id),
+            source: Word(wanted.source),
+            label: wanted.label,
+            email_prefix,
+            monthly_cost_limit: wanted.allowance.monthly_cost_limit.flatten(),
+            monthly_emails_limit: wanted.allowance.monthly_emails_limit.flatten(),
+            custom_metadata: Object(wanted.allowance.custom_metadata.unwrap_or_default()),
+            metadata: Object(wanted.allowance.metadata.unwrap_or_default()),
+            created_at: context.now.0,
+            updated_at: context.now.0,
+            deleted_at: None,
+        };
+        let tx = context.store().begin().await?;
+        context.place.rows.insert::<Workspaces>(&tx, row.clone()).await?;
+        people::join(&tx, caller.person_id, id, Role::Owner).await?;
+        tx.commit().await?;
+        Ok(Reply::created(Data { data: show(Usage::default(), row) }))
+    }
+}
+
+impl Handle for UpdateWorkspace {
+    type Gate = Named;
+
+    async fn handle(context: Context<AtWorkspace>, input: Input<Self>) -> Result<Reply<Data<Workspace>>, ApiError> {
+        let mut changes = changes(input.body);
+        if changes.is_changed() {
+            changes.updated_at = Set(context.now.0);
+            let tx = context.store().begin().await?;
+            context.place.rows.change::<Workspaces>(&tx, context.place.id, changes).await?;
+            tx.commit().await?;
+        }
+        Ok(Reply::ok(Data { data: read(&context).await? }))
+    }
+}
+
+impl Handle for DeleteWorkspace {
+    type Gate = Named;
+
+    async fn handle(context: Context<AtWorkspace>, _: Input<Self>) -> Result<Reply<Nothing>, ApiError> {
+        let (AtWorkspace { rows, id }, now) = (context.place, context.now.0);
+        let tx = context.shared.store.begin().await?;
+        if !rows.delete::<Workspaces>(&tx, id, now).await? {
+            return Err(ApiError::NotFound);
+        }
+        // Nobody reaches what is inside any more; it is marked too, so that mail to its addresses finds no inbox.
+        let inside = InWorkspace(id);
+        inside.delete_all::<Inboxes>(&tx, now).await?;
+        inside.delete_all::<Agents>(&tx, now).await?;
+        inside.delete_all::<Webhooks>(&tx, now).await?;
+        tx.commit().await?;
+        Ok(Reply::no_content())
+    }
+
+    async fn prepare(context: Context<AtWorkspace>, _: Input<Self>) -> Result<Value, ApiError> {
+        Ok(json!(read(&context).await?))
+    }
+}
+
+/// The first part of addresses, made from the label.
+fn prefix(label: &str) -> String {
+    let prefix: String = address::slug(label, "workspace").chars().take(LONGEST_PREFIX).collect();
+    prefix.trim_end_matches('-').to_owned()
+}
+
+fn changes(wanted: WorkspaceUpdate) -> WorkspaceChanges {
+    WorkspaceChanges {
+        label: sent(wanted.label),
+        email_prefix: sent(wanted.email_prefix),
+        monthly_cost_limit: sent(wanted.allowance.monthly_cost_limit),
+        monthly_emails_limit: sent(wanted.allowance.monthly_emails_limit),
+        custom_metadata: sent(wanted.allowance.custom_metadata.map(Object)),
+        metadata: sent(wanted.allowance.metadata.map(Object)),
+        ..Default::default()
+    }
+}
+
+async fn read(context: &Context<AtWorkspace>) -> Result<Workspace, ApiError> {
+    let reads = context.store().reads();
+    let row = context.place.rows.find_by_id::<Workspaces>(context.place.id).one(reads).await?;
+    let row = row.ok_or(ApiError::NotFound)?;
+    with_usage(reads, vec![row], context.now).await?.pop().ok_or(ApiError::NotFound)
 }
 
 async fn with_usage(

@@ -137,6 +137,31 @@ pub struct InboxUpsert {
     pub update: InboxUpdate,
 }
 
+/// Who may send to an inbox.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct AllowedRecipients {
+    /// Addresses that may send to the inbox, whatever the name suggests; empty lets anyone send.
+    #[schemars(inner(email))]
+    pub allowed_recipients: Vec<String>,
+}
+
+/// One address.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct Recipient {
+    /// The address.
+    #[schemars(email)]
+    pub email: String,
+}
+
+/// One address, where the body does not carry it.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+pub struct RecipientQuery {
+    /// The address, where the body does not carry it.
+    #[serde(default)]
+    #[schemars(with = "String", email)]
+    pub email: Option<String>,
+}
+
 /// `GET /inboxes`
 pub struct ListInboxes;
 
@@ -265,6 +290,88 @@ impl Operation for UpdateInbox {
     type Reply = Data<Inbox>;
 }
 
+/// `DELETE /inboxes/{id}`
+pub struct DeleteInbox;
+
+impl Operation for DeleteInbox {
+    const SPEC: Spec = Spec {
+        id: "delete-inbox",
+        method: Method::Delete,
+        path: "/inboxes/{id}",
+        tag: "Inboxes",
+        summary: "Deletes an inbox, whose address stops receiving mail.",
+        description: None,
+        scope: Some(Scope::InboxesWrite),
+        permission: Some(Permission::InboxesManage),
+        workspace: WorkspaceRule::One,
+        tool: Ok("inboxes_delete"),
+        title: "Delete inbox",
+        hints: Hints::REMOVE,
+        success: &[204],
+    };
+    type Path = ByIdOrExternalId;
+    type Query = Nothing;
+    type Body = Nothing;
+    type Reply = Nothing;
+}
+
+/// `POST /inboxes/{id}/recipients`
+pub struct AddAllowedRecipient;
+
+impl Operation for AddAllowedRecipient {
+    const SPEC: Spec = Spec {
+        id: "add-allowed-recipient",
+        method: Method::Post,
+        path: "/inboxes/{id}/recipients",
+        tag: "Inboxes",
+        summary: "Adds one address to the list of those that may send to the inbox.",
+        description: Some(
+            "201 when the address is new, 200 when it was listed before; both carry the list as it now stands. Case \
+             does not count. The first entry closes an inbox that was open to anyone.",
+        ),
+        scope: Some(Scope::InboxesWrite),
+        permission: Some(Permission::InboxesRecipients),
+        workspace: WorkspaceRule::One,
+        tool: Ok("inboxes_recipients_add"),
+        title: "Allow an address",
+        hints: Hints::REMOVE,
+        success: &[200, 201],
+    };
+    type Path = ByIdOrExternalId;
+    type Query = Nothing;
+    type Body = Recipient;
+    type Reply = Data<AllowedRecipients>;
+}
+
+/// `DELETE /inboxes/{id}/recipients`
+pub struct RemoveAllowedRecipient;
+
+impl Operation for RemoveAllowedRecipient {
+    const SPEC: Spec = Spec {
+        id: "remove-allowed-recipient",
+        method: Method::Delete,
+        path: "/inboxes/{id}/recipients",
+        tag: "Inboxes",
+        summary: "Takes one address off the list of those that may send to the inbox.",
+        description: Some(
+            "The address comes in the body or in the query; neither, or two that differ, answer 400. An address that \
+             was not listed answers 200 too. Taking off the last one opens the inbox to anyone. The tool takes `email` \
+             as a required argument.",
+        ),
+        scope: Some(Scope::InboxesWrite),
+        permission: Some(Permission::InboxesRecipients),
+        workspace: WorkspaceRule::One,
+        tool: Ok("inboxes_recipients_remove"),
+        title: "Stop allowing an address",
+        hints: Hints::REMOVE,
+        success: &[200],
+    };
+    type Path = ByIdOrExternalId;
+    type Query = RecipientQuery;
+    type Body = Option<Recipient>;
+    type Reply = Data<AllowedRecipients>;
+}
+
 pub(super) fn all() -> Vec<Described> {
     vec![
         Described::of::<ListInboxes>(),
@@ -272,5 +379,8 @@ pub(super) fn all() -> Vec<Described> {
         Described::of::<UpsertInbox>(),
         Described::of::<GetInbox>(),
         Described::of::<UpdateInbox>(),
+        Described::of::<DeleteInbox>(),
+        Described::of::<AddAllowedRecipient>(),
+        Described::of::<RemoveAllowedRecipient>(),
     ]
 }

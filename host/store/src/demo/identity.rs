@@ -7,9 +7,9 @@ use serde_json::Map;
 use uuid::Uuid;
 
 use super::{DAY, START};
-use crate::entity::{memberships, organizations as organization_table, persons as person_table, workspaces as table};
+use crate::entity::{organizations as organization_table, persons as person_table, workspaces as table};
 use crate::values::{Object, Word};
-use crate::{InOrganization, Scope, Write, rows::Workspaces};
+use crate::{InOrganization, Scope, Write, people, rows::Workspaces};
 
 /// Ids of the demo's organizations.
 pub mod organizations {
@@ -144,8 +144,7 @@ async fn insert_person(tx: &Write, person: &Person) -> Result<(), DbErr> {
     };
     person_table::Entity::insert(row.into_active_model()).exec_without_returning(tx).await?;
     for (workspace_id, role) in person.roles {
-        let row = memberships::Model { person_id: person.id, workspace_id: *workspace_id, role: Word(*role) };
-        memberships::Entity::insert(row.into_active_model()).exec_without_returning(tx).await?;
+        people::join(tx, person.id, *workspace_id, *role).await?;
     }
     Ok(())
 }

@@ -4,6 +4,8 @@ mod identity;
 mod inboxes;
 mod mail;
 mod phrases;
+mod processing;
+mod webhooks;
 
 use sea_orm::{DbErr, EntityTrait};
 use uuid::Uuid;
@@ -42,5 +44,7 @@ pub async fn seed(store: &Store) -> Result<(), DbErr> {
 async fn fill(tx: &Write) -> Result<(), DbErr> {
     identity::fill(tx).await?;
     inboxes::fill(tx).await?;
-    mail::fill(tx).await
+    mail::fill(tx).await?;
+    processing::fill(tx).await?;
+    webhooks::fill(tx).await
 }

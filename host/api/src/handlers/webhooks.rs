@@ -1,0 +1,270 @@
+//! Webhooks: addresses that receive events.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use kobana_contract::fields::{ActiveStatus, IdOrExternalId};
+use kobana_contract::operations::webhooks::{
+    CreateWebhook, DeleteWebhook, GetWebhook, ListWebhooks, RegenerateSecret, SigningSecret, UpdateWebhook,
+    UpsertWebhook, Webhook, WebhookAuth, WebhookCreate, WebhookUpdate, WebhookUpsert,
+};
+use kobana_contract::{Data, Nothing, Page, Timestamp};
+use kobana_store::rows::{Inboxes, WebhookChanges, WebhookRow, Webhooks};
+use kobana_store::values::{Texts, Word};
+use kobana_store::{InWorkspace, Scope as _, Write};
+use sea_orm::{ActiveModelTrait as _, Set};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::context::{Context, Input};
+use crate::credentials::{self, Stored};
+use crate::endpoint::Handle;
+use crate::error::ApiError;
+use crate::gate::{AtWork, Chosen};
+use crate::problems::Problems;
+use crate::reply::Reply;
+use crate::upsert::{Upsert, sent, upsert};
+use crate::{egress, lookup};
+
+impl Handle for ListWebhooks {
+    type Gate = Chosen;
+
+    async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Page<Webhook>>, ApiError> {
+        let rows = context.place.rows.find::<Webhooks>();
+        input.page.answer::<Webhooks, _>(context.store().reads(), rows, show).await
+    }
+}
+
+impl Handle for GetWebhook {
+    type Gate = Chosen;
+
+    async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Data<Webhook>>, ApiError> {
+        let row = lookup::get::<Webhooks>(context.store().reads(), context.place.rows, &input.path.id).await?;
+        Ok(Reply::ok(row).data(show))
+    }
+}
+
+impl Handle for CreateWebhook {
+    type Gate = Chosen;
+
+    async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Data<Webhook>>, ApiError> {
+        let tx = context.store().begin().await?;
+        let row = create(&context, &tx, &input.body, ActiveStatus::Active).await?;
+        tx.commit().await?;
+        Ok(Reply::created(row).data(show))
+    }
+}
+
+impl Handle for UpdateWebhook {
+    type Gate = Chosen;
+
+    async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Data<Webhook>>, ApiError> {
+        let tx = context.store().begin().await?;
+        let row = lookup::get::<Webhooks>(&tx, context.place.rows, &input.path.id).await?;
+        let changes = changes(&context, &tx, &row, &input.body).await?;
+        let row = save(&context, &tx, row, changes).await?;
+        tx.commit().await?;
+        Ok(Reply::ok(row).data(show))
+    }
+}
+
+impl Handle for UpsertWebhook {
+    type Gate = Chosen;
+
+    async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Data<Webhook>>, ApiError> {
+        let reply = upsert(context.store(), &Wanted { context: &context, webhook: &input.body }).await?;
+        Ok(reply.data(show))
+    }
+}
+
+impl Handle for DeleteWebhook {
+    type Gate = Chosen;
+
+    async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Nothing>, ApiError> {
+        let tx = context.store().begin().await?;
+        let row = lookup::get::<Webhooks>(&tx, context.place.rows, &input.path.id).await?;
+        context.place.rows.delete::<Webhooks>(&tx, row.id, context.now.0).await?;
+        tx.commit().await?;
+        Ok(Reply::no_content())
+    }
+
+    async fn prepare(context: Context<AtWork>, input: Input<Self>) -> Result<Value, ApiError> {
+        prepare(&context, &input.path.id).await
+    }
+}
+
+impl Handle for RegenerateSecret {
+    type Gate = Chosen;
+
+    async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Data<SigningSecret>>, ApiError> {
+        let tx = context.store().begin().await?;
+        let row = lookup::get::<Webhooks>(&tx, context.place.rows, &input.path.id).await?;
+        let signing_secret = fresh_secret();
+        let sealed = seal_secret(&context, row.id, &signing_secret)?;
+        save(&context, &tx, row, WebhookChanges { signing_secret: Set(Some(sealed)), ..Default::default() }).await?;
+        tx.commit().await?;
+        Ok(Reply::ok(Data { data: SigningSecret { signing_secret } }))
+    }
+
+    async fn prepare(context: Context<AtWork>, input: Input<Self>) -> Result<Value, ApiError> {
+        prepare(&context, &input.path.id).await
+    }
+}
+
+async fn prepare(context: &Context<AtWork>, id: &str) -> Result<Value, ApiError> {
+    let row = lookup::get::<Webhooks>(context.store().reads(), context.place.rows, id).await?;
+    Ok(json!(show(row)))
+}
+
+/// An upsert that is under way.
+struct Wanted<'a> {
+    context: &'a Context<AtWork>,
+    webhook: &'a WebhookUpsert,
+}
+
+impl Upsert for Wanted<'_> {
+    type Table = Webhooks;
+
+    fn rows(&self) -> InWorkspace {
+        self.context.place.rows
+    }
+
+    fn external_id(&self) -> &str {
+        &self.webhook.external_id.0
+    }
+
+    async fn create(&self, tx: &Write) -> Result<WebhookRow, ApiError> {
+        let WebhookUpsert { external_id, label, wanted, credentials } = self.webhook.clone();
+        let mut problems = Problems::default();
+        let create_from = WebhookCreate {
+            external_id: Some(external_id),
+            label: problems.demand("label", label),
+            url: problems.demand("url", wanted.url),
+            inbox_id: wanted.inbox_id.flatten(),
+            subscribed_events: wanted.subscribed_events,
+            credentials,
+        };
+        if !problems.is_empty() {
+            return Err(ApiError::Invalid(problems));
+        }
+        create(self.context, tx, &create_from, wanted.status.unwrap_or(ActiveStatus::Active)).await
+    }
+
+    async fn update(&self, tx: &Write, row: WebhookRow) -> Result<WebhookRow, ApiError> {
+        let WebhookUpsert { label, wanted, credentials, .. } = self.webhook;
+        let update = WebhookUpdate { label: label.clone(), wanted: wanted.clone() };
+        let mut changes = changes(self.context, tx, &row, &update).await?;
+        if credentials::are_sent(credentials) {
+            let stored = Stored { auth: row.auth.0, sealed: row.credentials.clone() };
+            let settled = credentials::settle(&self.context.shared.vault, row.id, &stored, credentials)?;
+            changes.auth = Set(Word(settled.auth));
+            changes.credentials = Set(settled.sealed);
+        }
+        save(self.context, tx, row, changes).await
+    }
+}
+
+async fn create(
+    context: &Context<AtWork>,
+    tx: &Write,
+    wanted: &WebhookCreate,
+    status: ActiveStatus,
+) -> Result<WebhookRow, ApiError> {
+    let (id, rows) = (Uuid::now_v7(), context.place.rows);
+    let nothing = Stored { auth: WebhookAuth::None, sealed: None };
+    let credentials = credentials::settle(&context.shared.vault, id, &nothing, &wanted.credentials)?;
+    egress::check(&wanted.url, context.shared.webhooks.allow_loopback)?;
+    let row = WebhookRow {
+        id,
+        workspace_id: rows.0,
+        external_id: lookup::name(wanted.external_id.as_ref(), id),
+        inbox_id: inbox(tx, rows, wanted.inbox_id.as_ref()).await?,
+        status: Word(status),
+        label: wanted.label.clone(),
+        url: wanted.url.clone(),
+        auth: Word(credentials.auth),
+        credentials: credentials.sealed,
+        signing_secret: Some(seal_secret(context, id, &fresh_secret())?),
+        subscribed_events: Texts(wanted.subscribed_events.clone().unwrap_or_default()),
+        consecutive_failures: 0,
+        created_at: context.now.0,
+        updated_at: context.now.0,
+        deleted_at: None,
+    };
+    rows.insert::<Webhooks>(tx, row.clone()).await?;
+    Ok(row)
+}
+
+async fn changes(
+    context: &Context<AtWork>,
+    tx: &Write,
+    row: &WebhookRow,
+    update: &WebhookUpdate,
+) -> Result<WebhookChanges, ApiError> {
+    let WebhookUpdate { label, wanted } = update;
+    if let Some(url) = &wanted.url {
+        egress::check(url, context.shared.webhooks.allow_loopback)?;
+    }
+    let mut changes = WebhookChanges {
+        label: sent(label.clone()),
+        url: sent(wanted.url.clone()),
+        status: sent(wanted.status.map(Word)),
+        subscribed_events: sent(wanted.subscribed_events.clone().map(Texts)),
+        ..Default::default()
+    };
+    if let Some(wanted) = &wanted.inbox_id {
+        changes.inbox_id = Set(inbox(tx, context.place.rows, wanted.as_ref()).await?);
+    }
+    // Whoever switches it on again has put right what was wrong: the count of failures begins anew.
+    if wanted.status == Some(ActiveStatus::Active) && row.status.0 == ActiveStatus::Inactive {
+        changes.consecutive_failures = Set(0);
+    }
+    Ok(changes)
+}
+
+async fn inbox(tx: &Write, rows: InWorkspace, inbox: Option<&IdOrExternalId>) -> Result<Option<Uuid>, ApiError> {
+    match inbox {
+        Some(inbox) => Ok(Some(lookup::reference::<Inboxes>(tx, rows, inbox, "inbox_id").await?.id)),
+        None => Ok(None),
+    }
+}
+
+async fn save(
+    context: &Context<AtWork>,
+    tx: &Write,
+    row: WebhookRow,
+    mut changes: WebhookChanges,
+) -> Result<WebhookRow, ApiError> {
+    if !changes.is_changed() {
+        return Ok(row);
+    }
+    changes.updated_at = Set(context.now.0);
+    let rows = context.place.rows;
+    rows.change::<Webhooks>(tx, row.id, changes).await?;
+    rows.find_by_id::<Webhooks>(row.id).one(tx).await?.ok_or(ApiError::NotFound)
+}
+
+/// 256 random bits, marked as what they are for those who look for leaked secrets.
+fn fresh_secret() -> String {
+    format!("whsec_{}", URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>()))
+}
+
+fn seal_secret(context: &Context<AtWork>, webhook: Uuid, secret: &str) -> Result<Vec<u8>, ApiError> {
+    context.shared.vault.seal(&format!("webhook signing secret {webhook}"), secret.as_bytes())
+}
+
+fn show(row: WebhookRow) -> Webhook {
+    Webhook {
+        id: row.id,
+        external_id: Some(row.external_id),
+        workspace_id: row.workspace_id,
+        inbox_id: row.inbox_id,
+        status: row.status.0,
+        label: row.label,
+        url: row.url,
+        auth: row.auth.0,
+        subscribed_events: row.subscribed_events.0,
+        consecutive_failures: row.consecutive_failures,
+        created_at: Timestamp(row.created_at),
+        updated_at: Timestamp(row.updated_at),
+    }
+}

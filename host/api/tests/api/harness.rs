@@ -1,0 +1,159 @@
+//! A world with the demo's rows, and callers in it.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use http::{HeaderMap, Request, StatusCode, header};
+use http_body_util::BodyExt as _;
+use kobana_api::{Api, Settings};
+use kobana_contract::{Caller, Choice, Scope};
+use kobana_store::{Location, Store, demo, people};
+use serde_json::Value;
+use tower::ServiceExt as _;
+use uuid::Uuid;
+
+pub(crate) const JSON: &str = "application/json";
+
+/// The API over the demo's rows.
+pub(crate) struct World {
+    pub(crate) store: Store,
+    router: axum::Router,
+}
+
+/// An answer, its body read.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) json: Value,
+}
+
+impl Answer {
+    /// The answer, if it has this status.
+    #[track_caller]
+    pub(crate) fn expect(self, status: u16) -> Self {
+        assert_eq!(self.status.as_u16(), status, "{}", self.json);
+        self
+    }
+
+    /// The `data` of an answer with this status.
+    #[track_caller]
+    pub(crate) fn data(self, status: u16) -> Value {
+        self.expect(status).json["data"].clone()
+    }
+
+    /// The refusal with this status and code: its details.
+    #[track_caller]
+    pub(crate) fn refused(self, status: u16, code: &str) -> Value {
+        let answer = self.expect(status);
+        assert_eq!(answer.json["error"]["code"], code, "{}", answer.json);
+        assert!(answer.json["error"]["message"].as_str().is_some_and(|message| !message.is_empty()));
+        answer.json["error"]["details"].clone()
+    }
+
+    /// The fields named in a 400.
+    #[track_caller]
+    pub(crate) fn invalid_fields(self) -> Vec<String> {
+        let details = self.refused(400, "validation_failed");
+        details["field_errors"].as_object().unwrap().keys().cloned().collect()
+    }
+}
+
+impl World {
+    pub(crate) async fn new() -> Self {
+        let store = Store::open(Location::Memory).await.unwrap();
+        demo::seed(&store).await.unwrap();
+        let settings = Settings { inbox_domain: demo::INBOX_DOMAIN.to_owned() };
+        let router = Api::new(store.clone(), settings).await.unwrap().router();
+        Self { store, router }
+    }
+
+    /// A person with all scopes, in the only workspace in reach, or with the choice open.
+    pub(crate) async fn caller(&self, person: Uuid) -> Caller {
+        let row = people::find(&self.store, person).await.unwrap().unwrap();
+        let memberships = people::reach(&self.store, person, row.organization_id).await.unwrap();
+        let choice = match memberships.len() {
+            0 => Choice::Nothing,
+            1 => Choice::Picked(0),
+            _ => Choice::Open,
+        };
+        Caller {
+            person_id: row.id,
+            person_name: row.name,
+            person_email: row.email,
+            organization_id: row.organization_id,
+            organization_name: row.organization_name,
+            credential_id: format!("test-{person}"),
+            client: "tests".to_owned(),
+            scopes: Scope::ALL.to_vec(),
+            expires_at: None,
+            memberships,
+            choice,
+        }
+    }
+
+    pub(crate) async fn ana(&self) -> Caller {
+        self.caller(demo::persons::ANA).await
+    }
+
+    pub(crate) async fn gil(&self) -> Caller {
+        self.caller(demo::persons::GIL).await
+    }
+
+    pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.unwrap().to_bytes();
+        let json = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap() };
+        assert_eq!(parts.headers[header::CACHE_CONTROL], "no-store");
+        Answer { status: parts.status, headers: parts.headers, json }
+    }
+
+    pub(crate) async fn get(&self, caller: &Caller, path: &str) -> Answer {
+        self.send(request(caller, "GET", path).body(Body::empty()).unwrap()).await
+    }
+
+    pub(crate) async fn delete(&self, caller: &Caller, path: &str) -> Answer {
+        self.send(request(caller, "DELETE", path).body(Body::empty()).unwrap()).await
+    }
+
+    pub(crate) async fn call(&self, caller: &Caller, method: &str, path: &str, body: &Value) -> Answer {
+        self.raw(caller, method, path, &[(header::CONTENT_TYPE.as_str(), JSON)], body.to_string()).await
+    }
+
+    /// The same under an idempotency key.
+    pub(crate) async fn keyed(&self, caller: &Caller, key: &str, method: &str, path: &str, body: &Value) -> Answer {
+        let headers = [(header::CONTENT_TYPE.as_str(), JSON), ("x-idempotency-key", key)];
+        self.raw(caller, method, path, &headers, body.to_string()).await
+    }
+
+    pub(crate) async fn raw(
+        &self,
+        caller: &Caller,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Body>,
+    ) -> Answer {
+        let mut builder = request(caller, method, path);
+        for (name, value) in headers {
+            builder = builder.header(*name, *value);
+        }
+        self.send(builder.body(body.into()).unwrap()).await
+    }
+}
+
+pub(crate) fn request(caller: &Caller, method: &str, path: &str) -> http::request::Builder {
+    Request::builder().method(method).uri(path).extension(Arc::new(caller.clone()))
+}
+
+/// The values of a member in every row of a list.
+#[track_caller]
+pub(crate) fn column(rows: &Value, name: &str) -> Vec<String> {
+    rows.as_array().unwrap().iter().map(|row| row[name].as_str().unwrap().to_owned()).collect()
+}
+
+/// The id of the demo's e-mail with this number.
+pub(crate) fn email_id(number: u32) -> String {
+    format!("00000000-0000-7000-8000-{number:012x}")
+}

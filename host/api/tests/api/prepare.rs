@@ -1,0 +1,47 @@
+//! Asking what a destructive operation would act on.
+
+use axum::body::Body;
+use kobana_api::Prepare;
+use kobana_contract::{Caller, Operation, operations};
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, World, request};
+
+async fn prepare(world: &World, caller: &Caller, method: &str, path: &str, body: &Value) -> Answer {
+    let builder = request(caller, method, path).extension(Prepare).header("content-type", "application/json");
+    world.send(builder.body(Body::from(body.to_string())).unwrap()).await
+}
+
+#[tokio::test]
+async fn every_destructive_operation_shows_its_row_and_changes_nothing() {
+    let world = World::new().await;
+    let ana = world.ana().await;
+    let row = |path: &str| match path.split('/').nth(1).unwrap() {
+        "workspaces" => "acme",
+        "inboxes" => "acme-invoices",
+        "agents" => "acme-fiscal",
+        "emails" => "00000000-0000-7000-8000-000000000001",
+        _ => "acme-erp",
+    };
+    let email = json!({ "email": "billing@supplier.example" });
+    for spec in operations::all().iter().map(|operation| operation.spec).filter(|spec| spec.hints.destructive) {
+        let path = spec.path.replace("{id}", row(spec.path));
+        let reading = format!("/{}/{}", spec.path.split('/').nth(1).unwrap(), row(spec.path));
+        let before = world.get(&ana, &reading).await.data(200);
+        let prepared = prepare(&world, &ana, spec.method.as_str(), &path, &email).await.data(200);
+        assert_eq!(prepared, before, "{}", spec.id);
+        assert_eq!(world.get(&ana, &reading).await.data(200), before, "{}", spec.id);
+        let nothing = spec.path.replace("{id}", "nope");
+        prepare(&world, &ana, spec.method.as_str(), &nothing, &email).await.refused(404, "not_found");
+    }
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_told_before_anything_is_asked() {
+    let world = World::new().await;
+    let ana = world.ana().await;
+    let path = operations::inboxes::RemoveAllowedRecipient::SPEC.path.replace("{id}", "acme-invoices");
+    assert_eq!(prepare(&world, &ana, "DELETE", &path, &Value::Null).await.invalid_fields(), ["email"]);
+    let vera = world.caller(kobana_store::demo::persons::VERA).await;
+    prepare(&world, &vera, "DELETE", "/inboxes/acme-old", &Value::Null).await.refused(403, "permission_denied");
+}
