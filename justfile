@@ -1,0 +1,60 @@
+# Every chore by name; `just` alone lists them.
+
+referees := "../shared/referees"
+
+_default:
+    @just --list --unsorted
+
+# Serve the demo profile: `just serve --listen 127.0.0.1:4000`
+serve *ARGS:
+    cargo run -- serve --demo {{ARGS}}
+
+# Run all tests
+test *ARGS:
+    cargo test --workspace {{ARGS}}
+
+# Run only the black-box tests of the binary: `just black-box versions`
+black-box *ARGS:
+    cargo test -p kobana --test black_box {{ARGS}}
+
+# Format all code
+fmt:
+    cargo fmt --all
+
+# Check form and lints, of the host and of the component
+lint:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets -- -D warnings
+    cargo clippy -p kobana-gateway --target wasm32-wasip2 -- -D warnings
+
+# Build the gateway component and say how large it is
+component:
+    cargo build -p kobana-gateway --target wasm32-wasip2 --profile component
+    @wc -c target/wasm32-wasip2/component/kobana_gateway.wasm
+
+# Fetch the WIT packages of WASI anew
+wit:
+    sh wit/refresh.sh
+
+# Run the referees against demo servers: `just referees --only cases`
+referees *ARGS:
+    cargo build -p kobana
+    tests/referees/run {{referees}} target/referees {{ARGS}}
+
+# Measure requests per second with wrk, on the development profile
+bench SECONDS="10":
+    cargo build -p kobana
+    tests/bench/run target/debug/kobana {{SECONDS}}
+
+# The same on the release profile
+bench-release SECONDS="10":
+    cargo build --release -p kobana
+    tests/bench/run target/release/kobana {{SECONDS}}
+
+# Check what we depend on: licences, bans, sources (needs cargo-deny)
+deny:
+    cargo deny check bans licenses sources
+
+# Everything that a change has to pass
+ci:
+    .ci/run

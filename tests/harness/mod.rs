@@ -1,0 +1,34 @@
+//! Starts the server, asks it, reads its answers.
+
+mod answer;
+mod call;
+mod connection;
+mod server;
+
+use std::sync::{Arc, Mutex, Weak};
+
+pub(crate) use answer::Answer;
+pub(crate) use call::{Call, ENVELOPE, MODERN, envelope};
+pub(crate) use connection::Connection;
+pub(crate) use server::{Server, Setup};
+
+/// A server that tests share which leave its data as they find it, or add rows of their own only. It runs as long as one of
+/// them holds it.
+pub(crate) fn shared() -> Arc<Server> {
+    static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
+    // A test that failed while it started one must not take the others along.
+    let mut shared = SHARED.lock().unwrap_or_else(|broken| broken.into_inner());
+    shared.upgrade().unwrap_or_else(|| {
+        let server = Arc::new(Server::demo().start());
+        *shared = Arc::downgrade(&server);
+        server
+    })
+}
+
+/// A word that no other test, and no other run, uses.
+pub(crate) fn nonce(about: &str) -> String {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("the clock is past 1970");
+    format!("{about}-{:x}-{:x}", now.as_nanos(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
