@@ -155,7 +155,7 @@ fn heads_are_limited() {
 #[test]
 fn a_large_upload_is_answered_early() {
     let server = shared();
-    let announced = |call: Call<'_>| {
+    let announced = |call: Call| {
         let mut connection = server.connect();
         connection.send(call.set("Content-Length", "1073741824").head());
         connection.answer()

@@ -141,8 +141,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         6 => Just(Twist::None), 2 => (0..120_usize).prop_map(Twist::Tamper), 1 => (0..3_usize).prop_map(Twist::OtherSeat),
         1 => Just(Twist::OtherInbox), 1 => Just(Twist::OtherEmail), 1 => Just(Twist::OtherTool)
     ];
-    let answer = (any::<usize>(), reply, twist)
-        .prop_map(|(question, reply, twist)| Step::Answer { question, reply, twist });
+    let answer =
+        (any::<usize>(), reply, twist).prop_map(|(question, reply, twist)| Step::Answer { question, reply, twist });
     proptest::collection::vec(prop_oneof![2 => ask, 3 => answer], 4..24)
 }
 
@@ -176,7 +176,8 @@ impl Model<'_> {
 
     fn answer(&mut self, index: usize, reply: Reply, twist: Twist) {
         let question = &self.questions[index];
-        let (mut seat, mut inbox, mut email, mut state) = (question.seat, question.inbox, question.email, question.state.clone());
+        let (mut seat, mut inbox, mut email, mut state) =
+            (question.seat, question.inbox, question.email, question.state.clone());
         let mut tool = "inboxes_recipients_add";
         match twist {
             Twist::None => {}
@@ -194,9 +195,8 @@ impl Model<'_> {
         let call = match reply {
             Reply::Nothing => call,
             Reply::Yes => call.param("inputResponses", accept()),
-            Reply::Unticked => {
-                call.param("inputResponses", json!({ "confirm": { "action": "accept", "content": { "confirm": false } } }))
-            }
+            Reply::Unticked => call
+                .param("inputResponses", json!({ "confirm": { "action": "accept", "content": { "confirm": false } } })),
             Reply::Decline => call.param("inputResponses", json!({ "confirm": { "action": "decline" } })),
             Reply::Nonsense => call.param("inputResponses", json!({ "confirm": 12_345, "other": {} })),
         };
@@ -227,7 +227,8 @@ impl Model<'_> {
 
     fn ran(&mut self, index: usize, answer: &Answer) {
         answer.document();
-        let (seat, inbox, email) = (self.questions[index].seat, self.questions[index].inbox, self.questions[index].email);
+        let (seat, inbox, email) =
+            (self.questions[index].seat, self.questions[index].inbox, self.questions[index].email);
         let workspace = SEATS[seat].1;
         if self.allowed.insert((workspace, inbox, address(email))) {
             *self.versions.entry((workspace, inbox)).or_default() += 1;
@@ -242,7 +243,9 @@ impl Model<'_> {
                 let call = self.server.modern("tools/call").name("inboxes_get").arguments(json!({ "id": name }));
                 let document = call.token("demo-multi").header("X-Workspace-Id", workspace).send().document();
                 let listed = document["data"]["allowed_recipients"].as_array().cloned().unwrap_or_default();
-                found.extend(listed.iter().map(|email| (workspace, inbox, email.as_str().unwrap_or_default().to_owned())));
+                found.extend(
+                    listed.iter().map(|email| (workspace, inbox, email.as_str().unwrap_or_default().to_owned())),
+                );
             }
         }
         found

@@ -15,8 +15,8 @@ const ROUNDS: usize = 6;
 const PIPELINED: usize = 8;
 
 /// A request, and what shows that an answer is its own.
-struct Errand<'a> {
-    call: Call<'a>,
+struct Errand {
+    call: Call,
     word: String,
     modern: bool,
     kind: Kind,
@@ -37,8 +37,8 @@ enum Kind {
 }
 
 /// The `n`th errand; neighbours differ in era and kind.
-fn errand(server: &Server, n: usize) -> Errand<'_> {
-    let (word, modern) = (nonce("w"), n % 2 == 0);
+fn errand(server: &Server, n: usize) -> Errand {
+    let (word, modern) = (nonce("w"), n.is_multiple_of(2));
     let call = |method: &str| if modern { server.modern(method) } else { server.legacy(method) };
     let kind = match (n / 2) % 5 {
         0 => Kind::Resource,
@@ -65,7 +65,7 @@ fn email(row: usize) -> String {
 }
 
 #[track_caller]
-fn is_own(errand: &Errand<'_>, answer: &Answer) {
+fn is_own(errand: &Errand, answer: &Answer) {
     let message = answer.json();
     assert_eq!(message["id"], errand.word, "the answer of another: {answer}");
     if let Kind::Version = errand.kind {
@@ -90,7 +90,7 @@ fn is_own(errand: &Errand<'_>, answer: &Answer) {
 }
 
 #[track_caller]
-fn document(errand: &Errand<'_>, message: &Value) -> Value {
+fn document(errand: &Errand, message: &Value) -> Value {
     assert_eq!(message["result"].get("resultType").is_some(), errand.modern, "the wrong era: {message}");
     let text = message["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no document: {message}"));
     serde_json::from_str(text).unwrap()

@@ -109,7 +109,9 @@ mod era_2026_07_28 {
     #[test]
     fn os_headers_precisam_concordar_com_o_body() {
         let server = shared();
-        for (header, value) in [("MCP-Protocol-Version", "2025-06-18"), ("Mcp-Method", "tools/list"), ("Mcp-Name", "me_get")] {
+        for (header, value) in
+            [("MCP-Protocol-Version", "2025-06-18"), ("Mcp-Method", "tools/list"), ("Mcp-Name", "me_get")]
+        {
             let error = read_tool(&server).set(header, value).send().fails(400, -32020);
             assert!(error["message"].as_str().is_some_and(|text| text.starts_with("Header mismatch: ")), "{error}");
         }

@@ -122,7 +122,7 @@ fn a_session_is_neither_read_nor_given() {
 }
 
 /// A request padded with white space to so many bytes.
-fn padded(server: &Server, size: usize) -> Call<'_> {
+fn padded(server: &Server, size: usize) -> Call {
     let call = server.modern("server/discover");
     let mut body = call.payload();
     body.resize(size, b' ');

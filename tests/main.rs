@@ -8,9 +8,11 @@
 
 mod auth;
 mod bad_input;
+mod confirmation;
 mod cursors;
 mod docs;
 mod dual_era;
+mod founding_page;
 mod framing;
 mod harness;
 mod headers;

@@ -7,7 +7,7 @@ use crate::harness::{Call, Server, shared};
 const ACME_EMAIL: &str = "00000000-0000-7000-8000-000000000001";
 const GLOBEX_EMAIL: &str = "00000000-0000-7000-8000-000000000101";
 
-fn call<'a>(server: &'a Server, token: &str, tool: &str, arguments: Value) -> Call<'a> {
+fn call(server: &Server, token: &str, tool: &str, arguments: Value) -> Call {
     server.modern("tools/call").name(tool).arguments(arguments).token(token)
 }
 

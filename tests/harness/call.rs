@@ -16,10 +16,10 @@ pub(crate) fn envelope() -> Value {
     json!({ ENVELOPE[0]: MODERN, ENVELOPE[1]: {} })
 }
 
-/// A request. What a well-behaved client would send is there from the start; a test changes what it is about.
+/// A request, which keeps its server running. What a well-behaved client would send is there from the start; a test changes what it is about.
 #[derive(Clone)]
-pub(crate) struct Call<'a> {
-    server: &'a Server,
+pub(crate) struct Call {
+    server: Server,
     verb: String,
     path: String,
     headers: Vec<(String, Vec<u8>)>,
@@ -35,19 +35,26 @@ struct Message {
     params: Option<Value>,
 }
 
-impl<'a> Call<'a> {
-    pub(crate) fn http(server: &'a Server, verb: &str, path: &str) -> Self {
+impl Call {
+    pub(crate) fn http(server: &Server, verb: &str, path: &str) -> Self {
         let headers = vec![("Host".to_owned(), server.address().to_string().into_bytes())];
-        Self { server, verb: verb.to_owned(), path: path.to_owned(), headers, message: None, body: Vec::new() }
+        Self {
+            server: server.clone(),
+            verb: verb.to_owned(),
+            path: path.to_owned(),
+            headers,
+            message: None,
+            body: Vec::new(),
+        }
     }
 
-    pub(crate) fn legacy(server: &'a Server, method: &str) -> Self {
+    pub(crate) fn legacy(server: &Server, method: &str) -> Self {
         let message = Message { id: Some("1".to_owned()), method: method.to_owned(), params: None };
         let call = Self { message: Some(message), ..Self::http(server, "POST", "/mcp") };
         call.token("demo-owner").header("Content-Type", "application/json").header("Accept", "application/json")
     }
 
-    pub(crate) fn modern(server: &'a Server, method: &str) -> Self {
+    pub(crate) fn modern(server: &Server, method: &str) -> Self {
         let call = Self::legacy(server, method).version(MODERN).header("Mcp-Method", method);
         call.params(json!({ "_meta": envelope() }))
     }

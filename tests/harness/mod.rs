@@ -5,22 +5,23 @@ mod call;
 mod connection;
 mod server;
 
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::Mutex;
 
 pub(crate) use answer::Answer;
 pub(crate) use call::{Call, ENVELOPE, MODERN, envelope};
 pub(crate) use connection::Connection;
+use server::WeakServer;
 pub(crate) use server::{Server, Setup};
 
 /// A server that tests share which leave its data as they find it, or add rows of their own only. It runs as long as one of
 /// them holds it.
-pub(crate) fn shared() -> Arc<Server> {
-    static SHARED: Mutex<Weak<Server>> = Mutex::new(Weak::new());
+pub(crate) fn shared() -> Server {
+    static SHARED: Mutex<WeakServer> = Mutex::new(WeakServer::none());
     // A test that failed while it started one must not take the others along.
     let mut shared = SHARED.lock().unwrap_or_else(|broken| broken.into_inner());
-    shared.upgrade().unwrap_or_else(|| {
-        let server = Arc::new(Server::demo().start());
-        *shared = Arc::downgrade(&server);
+    Server::upgrade(&shared).unwrap_or_else(|| {
+        let server = Server::demo().start();
+        *shared = server.downgrade();
         server
     })
 }

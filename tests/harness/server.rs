@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -31,8 +31,11 @@ impl Drop for Process {
     }
 }
 
-/// A running server. It is stopped when it goes out of scope, and has to end well.
-pub(crate) struct Server {
+/// A running server, to be had in many hands. It is stopped when the last of them lets go of it, and has to end well.
+#[derive(Clone)]
+pub(crate) struct Server(Arc<Running>);
+
+struct Running {
     address: SocketAddr,
     process: Mutex<Process>,
     banner: String,
@@ -68,41 +71,41 @@ impl Server {
     }
 
     /// A request of 2026-07-28.
-    pub(crate) fn modern(&self, method: &str) -> Call<'_> {
+    pub(crate) fn modern(&self, method: &str) -> Call {
         Call::modern(self, method)
     }
 
     /// A request of the 2025 revisions, without a version header.
-    pub(crate) fn legacy(&self, method: &str) -> Call<'_> {
+    pub(crate) fn legacy(&self, method: &str) -> Call {
         Call::legacy(self, method)
     }
 
     /// A request that is no JSON-RPC message.
-    pub(crate) fn http(&self, method: &str, path: &str) -> Call<'_> {
+    pub(crate) fn http(&self, method: &str, path: &str) -> Call {
         Call::http(self, method, path)
     }
 
     /// A new connection.
     pub(crate) fn connect(&self) -> Connection {
-        Connection::open(self.address)
+        Connection::open(self.0.address)
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
-        self.address
+        self.0.address
     }
 
     pub(crate) fn port(&self) -> u16 {
-        self.address.port()
+        self.0.address.port()
     }
 
     /// What stood on standard output once the server was ready.
     pub(crate) fn banner(&self) -> &str {
-        &self.banner
+        &self.0.banner
     }
 
     /// What has been logged so far.
     pub(crate) fn log(&self) -> String {
-        self.log.lock().unwrap().clone()
+        self.0.log()
     }
 
     /// Waits until the log says this.
@@ -113,30 +116,61 @@ impl Server {
 
     /// Asks the server to stop, as a supervisor does.
     pub(crate) fn terminate(&self) {
+        self.0.terminate();
+    }
+
+    /// Waits for the end of the process and of its output.
+    pub(crate) fn wait(&self) -> ExitStatus {
+        self.0.wait()
+    }
+
+    /// Stops the server; how it ended, and all that it logged.
+    pub(crate) fn stop(&self) -> (ExitStatus, String) {
+        self.terminate();
+        (self.wait(), self.log())
+    }
+
+    /// Another hand on it, if any is left.
+    pub(super) fn upgrade(weak: &WeakServer) -> Option<Self> {
+        weak.0.upgrade().map(Self)
+    }
+
+    pub(super) fn downgrade(&self) -> WeakServer {
+        WeakServer(Arc::downgrade(&self.0))
+    }
+}
+
+/// A server that is not kept running.
+pub(super) struct WeakServer(Weak<Running>);
+
+impl WeakServer {
+    pub(super) const fn none() -> Self {
+        Self(Weak::new())
+    }
+}
+
+impl Running {
+    fn terminate(&self) {
         let id = self.process.lock().unwrap().0.id();
         // The standard library sends no signal but the one that cannot be caught.
         let sent = Command::new("sh").args(["-c", &format!("kill -TERM {id}")]).status().expect("there is a shell");
         assert!(sent.success(), "the server could not be told to stop");
     }
 
-    /// Stops the server; how it ended, and all that it logged.
-    pub(crate) fn stop(self) -> (ExitStatus, String) {
-        self.terminate();
-        let status = self.wait();
-        (status, self.log())
-    }
-
-    /// Waits for the end of the process and of its output.
-    pub(crate) fn wait(&self) -> ExitStatus {
+    fn wait(&self) -> ExitStatus {
         let status = wait(&mut self.process.lock().unwrap());
         for reader in self.readers.lock().unwrap().drain(..) {
             reader.join().expect("the output is text");
         }
         status
     }
+
+    fn log(&self) -> String {
+        self.log.lock().unwrap().clone()
+    }
 }
 
-impl Drop for Server {
+impl Drop for Running {
     fn drop(&mut self) {
         let running = self.process.lock().is_ok_and(|mut process| matches!(process.0.try_wait(), Ok(None)));
         if !running {
@@ -200,7 +234,7 @@ impl Setup {
         let address = banner.lines().find_map(address).expect("the start says where it listens");
         let (_, rest) = collect(output);
         let readers = Mutex::new(vec![errors, rest]);
-        Server { address, process: Mutex::new(process), banner, log, readers }
+        Server(Arc::new(Running { address, process: Mutex::new(process), banner, log, readers }))
     }
 
     /// Runs the server, which is expected to end by itself.
