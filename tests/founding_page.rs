@@ -306,8 +306,9 @@ mod despacho_in_process {
 
     #[test]
     fn uma_tool_nao_consegue_divergir_do_endpoint_que_espelha() {
-        let rest = shared().http("GET", "/api/v1/emails?limit=1").token("rest-owner").send();
-        assert_eq!(rest.is(200).json(), read_tool(&shared()).send().document());
+        let server = shared();
+        let rest = server.http("GET", "/api/v1/emails?limit=1").token("rest-owner").send();
+        assert_eq!(rest.is(200).json(), read_tool(&server).send().document());
     }
 
     #[test]
