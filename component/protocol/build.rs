@@ -92,7 +92,7 @@ fn tool(tool: &Tool) -> Result<String, Failure> {
 
 fn resources() -> Result<String, Failure> {
     let mut text = String::new();
-    for resource in RESOURCES.iter().filter(|r| operation(r.operation).is_some()) {
+    for resource in RESOURCES {
         let spec = spec(resource.operation)?;
         let definition = json!({
             "uri": format!("{URI_BASE}{}", resource.path),
@@ -116,7 +116,7 @@ fn resources() -> Result<String, Failure> {
 
 fn templates() -> Result<String, Failure> {
     let mut text = String::new();
-    for template in TEMPLATES.iter().filter(|t| operation(t.operation).is_some()) {
+    for template in TEMPLATES {
         let spec = spec(template.operation)?;
         let definition = json!({
             "uriTemplate": format!("{URI_BASE}{}", template.path),
@@ -150,7 +150,6 @@ fn suggestions(suggestions: Suggestions) -> Result<String, Failure> {
     Ok(match suggestions {
         Suggestions::None => "Suggestions::None".to_owned(),
         Suggestions::Words(words) => format!("Suggestions::Words(&{words:?})"),
-        Suggestions::Rows(source) if operation(source.operation).is_none() => "Suggestions::None".to_owned(),
         Suggestions::Rows(source) => {
             let spec = spec(source.operation)?;
             format!(
@@ -166,15 +165,7 @@ fn suggestions(suggestions: Suggestions) -> Result<String, Failure> {
 }
 
 fn prompts() -> Result<String, Failure> {
-    PROMPTS
-        .iter()
-        .filter(|p| {
-            p.arguments
-                .iter()
-                .all(|a| !matches!(a.kind, ArgumentKind::Row { operation: o, .. } if operation(o).is_none()))
-        })
-        .map(prompt)
-        .collect()
+    PROMPTS.iter().map(prompt).collect()
 }
 
 fn prompt(prompt: &Prompt) -> Result<String, Failure> {
