@@ -26,6 +26,7 @@ fn same(server: &Server, who: &str, tool: &str, arguments: Value, path: &str) {
 fn reading_is_the_same_through_both_doors() {
     let server = Server::demo().start();
     let email = "00000000-0000-7000-8000-000000000001";
+    same(&server, "owner", "me_get", json!({}), "/me");
     same(&server, "owner", "workspaces_list", json!({}), "/workspaces");
     same(&server, "owner", "workspaces_get", json!({ "id": "acme" }), "/workspaces/acme");
     same(&server, "owner", "inboxes_list", json!({ "limit": 2 }), "/inboxes?limit=2");
