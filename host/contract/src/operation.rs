@@ -159,8 +159,8 @@ pub fn schema_of<T: JsonSchema>() -> Value {
     schema
 }
 
-/// Says what the types mean in the plainest words: a list of words is an `enum`, and a member that may be left out has
-/// no default unless it is of the member's own type.
+/// Says what the types mean in the plainest words: a list of words is an `enum`, a member that may be left out has no
+/// default unless it is of the member's own type, and how wide a number is in Rust is no format.
 fn tidy(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -172,12 +172,18 @@ fn tidy(schema: &mut Value) {
             if members.get("default").is_some_and(Value::is_null) {
                 members.remove("default");
             }
+            if members.get("format").and_then(Value::as_str).is_some_and(|format| WIDTHS.contains(&format)) {
+                members.remove("format");
+            }
             members.values_mut().for_each(tidy);
         }
         Value::Array(items) => items.iter_mut().for_each(tidy),
         _ => {}
     }
 }
+
+/// Formats that name a number's width.
+const WIDTHS: [&str; 6] = ["double", "float", "int32", "int64", "uint32", "uint64"];
 
 /// The words, if a `oneOf` is nothing but a choice of words.
 fn words(choices: &Value) -> Option<Value> {
@@ -203,11 +209,15 @@ mod tests {
     use crate::operations::emails::EmailFilter;
 
     #[test]
-    fn words_are_an_enum_and_absence_is_no_default() {
+    fn schemas_say_what_a_caller_needs_and_nothing_of_rust() {
         let schema = schema_of::<EmailFilter>();
         let status = &schema["properties"]["status"];
         assert_eq!((&status["type"], status["enum"].as_array().map(Vec::len)), (&Value::from("string"), Some(6)));
         assert_eq!(schema["properties"]["limit"]["default"], 50);
         assert!(!schema.to_string().contains("oneOf") && !schema.to_string().contains(":null"));
+        for operation in crate::operations::all() {
+            let schemas = format!("{:?}", operation);
+            assert!(!schemas.contains("int64") && !schemas.contains("double"), "{}", operation.spec.id);
+        }
     }
 }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sea_orm::{
-    ConnectOptions, Database, DatabaseConnection, DatabaseTransaction, DbErr, SqliteTransactionMode,
-    TransactionOptions, TransactionTrait,
+    ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr,
+    SqliteTransactionMode, TransactionOptions, TransactionTrait,
 };
 use sea_orm_migration::MigratorTrait;
 use thiserror::Error;
@@ -102,6 +102,8 @@ impl Store {
         let writer = connect(1).await?;
         let migrated = Migrator::up(&writer, None).await;
         migrated.map_err(|source| OpenError::Migrate { location: location.clone(), source })?;
+        let optimized = optimize(&writer, EVERY_TABLE).await;
+        optimized.map_err(|source| OpenError::Connect { location: location.clone(), source })?;
         let readers = connect(READERS).await?;
         Ok(Self { readers, writer })
     }
@@ -122,6 +124,15 @@ impl Store {
         self.writer.begin_with_options(TransactionOptions { sqlite_transaction_mode: mode, ..Default::default() }).await
     }
 
+    /// Lets the database count its rows where they have changed a lot, so that of two filters it looks up the one that
+    /// leaves fewer. It is done at every start; a server that runs for weeks does well to repeat it now and then.
+    ///
+    /// # Errors
+    /// What the database answers.
+    pub async fn optimize(&self) -> Result<(), DbErr> {
+        optimize(&self.writer, CHANGED_TABLES).await
+    }
+
     /// Whether the database answers.
     ///
     /// # Errors
@@ -129,6 +140,18 @@ impl Store {
     pub async fn ping(&self) -> Result<(), DbErr> {
         self.readers.ping().await
     }
+}
+
+/// SQLite's advice for a connection that was just opened, and for one that has been open for long.
+const EVERY_TABLE: &str = "PRAGMA optimize=0x10002";
+const CHANGED_TABLES: &str = "PRAGMA optimize";
+
+async fn optimize(connection: &DatabaseConnection, pragma: &str) -> Result<(), DbErr> {
+    // Postgres keeps its own statistics.
+    if connection.get_database_backend() == DbBackend::Sqlite {
+        connection.execute_unprepared(pragma).await?;
+    }
+    Ok(())
 }
 
 fn url(location: &Location) -> String {

@@ -180,3 +180,31 @@ async fn a_slot_is_taken_once_and_keeps_the_answer() {
     free(&store, "slot").await.unwrap();
     assert_eq!(take(b"two", 90_000_000_000).await, Slot::Ours);
 }
+
+#[tokio::test]
+async fn of_two_filters_the_narrower_one_is_looked_up_once_rows_were_counted() {
+    use kobana_store::rows::{EmailColumn, Emails};
+    use kobana_store::sea_orm::QueryTrait as _;
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(Location::Directory(directory.path().to_owned())).await.unwrap();
+    demo::seed(&store).await.unwrap();
+    let tx = store.begin().await.unwrap();
+    let spread =
+        "CREATE TEMP TABLE many AS WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers \
+        WHERE n < 5000) SELECT emails.*, n FROM emails, numbers WHERE message_id = (SELECT max(message_id) FROM emails);
+        UPDATE many SET id = randomblob(16), message_id = n, sender_folded = n % 500 || '@b.example';
+        ALTER TABLE many DROP COLUMN n; INSERT INTO emails SELECT * FROM many;";
+    tx.execute_unprepared(spread).await.unwrap();
+    tx.commit().await.unwrap();
+    drop(store);
+    let store = Store::open(Location::Directory(directory.path().to_owned())).await.unwrap();
+    let rows = InWorkspace(demo::workspaces::ACME)
+        .find::<Emails>()
+        .filter(EmailColumn::Status.eq("processed"))
+        .filter(EmailColumn::SenderFolded.eq("7@b.example"));
+    let query = kobana_store::page::query::<Emails>(rows, None, 50).build(store.reads().get_database_backend());
+    let explain = Statement { sql: format!("EXPLAIN QUERY PLAN {}", query.sql), ..query };
+    let step = store.reads().query_one_raw(explain).await.unwrap().unwrap();
+    let step: String = step.try_get("", "detail").unwrap();
+    assert!(step.contains("emails_by_sender"), "{step}");
+}
