@@ -5,11 +5,12 @@
 //! `Arc<kobana_contract::Caller>` into the request's extensions; nothing here knows a token.
 //!
 //! Every request goes the same way (inbox-api.yaml, Access): scope, workspace, permission, media type and size, body
-//! and query, then the handler: existence, conflicts and rules. See [`endpoint`] for the way and [`handlers`] for its
+//! and query, then the handler: existence, conflicts and rules. See `endpoint` for the way and `handlers` for its
 //! end.
 
 mod address;
 mod api;
+mod common;
 mod context;
 mod credentials;
 mod cursor;

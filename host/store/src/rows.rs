@@ -37,6 +37,8 @@ macro_rules! table {
         })?
 
         $(impl SoftDelete for $marker {
+            const UPDATED: $column = $column::UpdatedAt;
+
             fn deletion(at: i64) -> $changes {
                 $changes { $deleted_field: sea_orm::Set(Some(at)), updated_at: sea_orm::Set(at), ..Default::default() }
             }

@@ -54,6 +54,9 @@ pub trait Named: Table {
 
 /// A table whose rows are only marked as deleted.
 pub trait SoftDelete: Table {
+    /// When a row last changed.
+    const UPDATED: Self::Column;
+
     /// What marks a row as deleted at this time.
     fn deletion(at: i64) -> Self::Changes;
 }

@@ -7,7 +7,7 @@ use kobana_contract::operations::agents::{
 use kobana_contract::{Data, Nothing, Page, Timestamp};
 use kobana_store::rows::{AgentChanges, AgentRow, Agents, InboxChanges, InboxColumn, Inboxes};
 use kobana_store::{InWorkspace, Scope as _, Write};
-use sea_orm::{ActiveModelTrait as _, ColumnTrait as _, QueryFilter as _, Set};
+use sea_orm::{ColumnTrait as _, QueryFilter as _, Set};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -15,10 +15,10 @@ use crate::context::{Context, Input};
 use crate::endpoint::Handle;
 use crate::error::ApiError;
 use crate::gate::{AtWork, Chosen};
-use crate::lookup;
 use crate::problems::Problems;
 use crate::reply::Reply;
 use crate::upsert::{Upsert, sent, upsert};
+use crate::{common, lookup};
 
 impl Handle for ListAgents {
     type Gate = Chosen;
@@ -33,7 +33,7 @@ impl Handle for GetAgent {
     type Gate = Chosen;
 
     async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Data<Agent>>, ApiError> {
-        let row = lookup::get::<Agents>(context.store().reads(), context.place.rows, &input.path.id).await?;
+        let row = common::read::<Agents>(&context, &input.path.id).await?;
         Ok(Reply::ok(row).data(show))
     }
 }
@@ -85,7 +85,7 @@ impl Handle for DeleteAgent {
     }
 
     async fn prepare(context: Context<AtWork>, input: Input<Self>) -> Result<Value, ApiError> {
-        let row = lookup::get::<Agents>(context.store().reads(), context.place.rows, &input.path.id).await?;
+        let row = common::read::<Agents>(&context, &input.path.id).await?;
         Ok(json!(show(row)))
     }
 }
@@ -153,20 +153,14 @@ async fn update(
     row: AgentRow,
     wanted: AgentUpdate,
 ) -> Result<AgentRow, ApiError> {
-    let mut changes = AgentChanges {
+    let changes = AgentChanges {
         label: sent(wanted.label),
         llm_model: sent(wanted.llm_model),
         system_message: sent(wanted.system_message),
         skills_repo: sent(wanted.skills_repo),
         ..Default::default()
     };
-    if !changes.is_changed() {
-        return Ok(row);
-    }
-    changes.updated_at = Set(context.now.0);
-    let rows = context.place.rows;
-    rows.change::<Agents>(tx, row.id, changes).await?;
-    rows.find_by_id::<Agents>(row.id).one(tx).await?.ok_or(ApiError::NotFound)
+    common::save::<Agents>(context, tx, row, changes).await
 }
 
 fn show(row: AgentRow) -> Agent {

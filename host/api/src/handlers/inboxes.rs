@@ -9,7 +9,7 @@ use kobana_contract::{Data, Nothing, Page, Permission, Timestamp};
 use kobana_store::rows::{Agents, InboxChanges, InboxRow, Inboxes, Workspaces};
 use kobana_store::values::{Object, Objects, Texts, Word};
 use kobana_store::{InOrganization, InWorkspace, Scope as _, Write};
-use sea_orm::{ActiveModelTrait as _, Set};
+use sea_orm::Set;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -19,7 +19,7 @@ use crate::error::ApiError;
 use crate::gate::{AtWork, Chosen};
 use crate::reply::Reply;
 use crate::upsert::{Upsert, sent, upsert};
-use crate::{address, lookup};
+use crate::{address, common, lookup};
 
 /// What an inbox takes in unless it is told otherwise.
 const DEFAULT_FILE_NUMBER: i64 = 10;
@@ -39,7 +39,7 @@ impl Handle for GetInbox {
     type Gate = Chosen;
 
     async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Data<Inbox>>, ApiError> {
-        let row = lookup::get::<Inboxes>(context.store().reads(), context.place.rows, &input.path.id).await?;
+        let row = common::read::<Inboxes>(&context, &input.path.id).await?;
         Ok(Reply::ok(row).data(show))
     }
 }
@@ -83,11 +83,7 @@ impl Handle for DeleteInbox {
     type Gate = Chosen;
 
     async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Nothing>, ApiError> {
-        let tx = context.store().begin().await?;
-        let row = lookup::get::<Inboxes>(&tx, context.place.rows, &input.path.id).await?;
-        context.place.rows.delete::<Inboxes>(&tx, row.id, context.now.0).await?;
-        tx.commit().await?;
-        Ok(Reply::no_content())
+        common::delete::<Inboxes>(&context, &input.path.id).await
     }
 
     async fn prepare(context: Context<AtWork>, input: Input<Self>) -> Result<Value, ApiError> {
@@ -100,7 +96,7 @@ impl Handle for DeleteInbox {
 /// # Errors
 /// [`ApiError::NotFound`], or what the database answers.
 pub(super) async fn prepare(context: &Context<AtWork>, id: &str) -> Result<Value, ApiError> {
-    let row = lookup::get::<Inboxes>(context.store().reads(), context.place.rows, id).await?;
+    let row = common::read::<Inboxes>(context, id).await?;
     Ok(json!(show(row)))
 }
 
@@ -213,12 +209,7 @@ async fn update(
     if let Some(wanted) = &wanted.agent_id {
         changes.agent_id = Set(agent(tx, rows, wanted.as_ref()).await?);
     }
-    if !changes.is_changed() {
-        return Ok(row);
-    }
-    changes.updated_at = Set(context.now.0);
-    rows.change::<Inboxes>(tx, row.id, changes).await?;
-    rows.find_by_id::<Inboxes>(row.id).one(tx).await?.ok_or(ApiError::NotFound)
+    common::save::<Inboxes>(context, tx, row, changes).await
 }
 
 /// The fields that were sent, without those that refer to other rows.

@@ -4,10 +4,10 @@ use kobana_contract::Data;
 use kobana_contract::operations::inboxes::{
     AddAllowedRecipient, AllowedRecipients, Recipient, RecipientQuery, RemoveAllowedRecipient,
 };
+use kobana_store::Write;
 use kobana_store::rows::{InboxChanges, InboxRow, Inboxes};
 use kobana_store::text::fold;
 use kobana_store::values::Texts;
-use kobana_store::{Scope as _, Write};
 use sea_orm::Set;
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ use crate::error::ApiError;
 use crate::gate::{AtWork, Chosen};
 use crate::handlers::inboxes;
 use crate::reply::Reply;
-use crate::{address, lookup};
+use crate::{address, common, lookup};
 
 impl Handle for AddAllowedRecipient {
     type Gate = Chosen;
@@ -29,7 +29,7 @@ impl Handle for AddAllowedRecipient {
         if !address::add(&mut list, &input.body.email) {
             return Ok(Reply::ok(list).data(show));
         }
-        save(&context, &tx, &row, list.clone()).await?;
+        save(&context, &tx, row, list.clone()).await?;
         tx.commit().await?;
         Ok(Reply::created(list).data(show))
     }
@@ -49,7 +49,7 @@ impl Handle for RemoveAllowedRecipient {
         let mut list = row.allowed_recipients.0.clone();
         list.retain(|listed| fold(listed) != email);
         if list.len() < row.allowed_recipients.0.len() {
-            save(&context, &tx, &row, list.clone()).await?;
+            save(&context, &tx, row, list.clone()).await?;
             tx.commit().await?;
         }
         Ok(Reply::ok(list).data(show))
@@ -72,11 +72,9 @@ fn named(body: Option<Recipient>, query: RecipientQuery) -> Result<String, ApiEr
     }
 }
 
-async fn save(context: &Context<AtWork>, tx: &Write, row: &InboxRow, list: Vec<String>) -> Result<(), ApiError> {
-    let changes =
-        InboxChanges { allowed_recipients: Set(Texts(list)), updated_at: Set(context.now.0), ..Default::default() };
-    context.place.rows.change::<Inboxes>(tx, row.id, changes).await?;
-    Ok(())
+async fn save(context: &Context<AtWork>, tx: &Write, row: InboxRow, list: Vec<String>) -> Result<(), ApiError> {
+    let changes = InboxChanges { allowed_recipients: Set(Texts(list)), ..Default::default() };
+    common::save::<Inboxes>(context, tx, row, changes).await.map(|_| ())
 }
 
 fn show(allowed_recipients: Vec<String>) -> AllowedRecipients {

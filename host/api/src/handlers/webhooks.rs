@@ -11,7 +11,7 @@ use kobana_contract::{Data, Nothing, Page, Timestamp};
 use kobana_store::rows::{Inboxes, WebhookChanges, WebhookRow, Webhooks};
 use kobana_store::values::{Texts, Word};
 use kobana_store::{InWorkspace, Scope as _, Write};
-use sea_orm::{ActiveModelTrait as _, Set};
+use sea_orm::Set;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -23,7 +23,7 @@ use crate::gate::{AtWork, Chosen};
 use crate::problems::Problems;
 use crate::reply::Reply;
 use crate::upsert::{Upsert, sent, upsert};
-use crate::{egress, lookup};
+use crate::{common, egress, lookup};
 
 impl Handle for ListWebhooks {
     type Gate = Chosen;
@@ -38,7 +38,7 @@ impl Handle for GetWebhook {
     type Gate = Chosen;
 
     async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Data<Webhook>>, ApiError> {
-        let row = lookup::get::<Webhooks>(context.store().reads(), context.place.rows, &input.path.id).await?;
+        let row = common::read::<Webhooks>(&context, &input.path.id).await?;
         Ok(Reply::ok(row).data(show))
     }
 }
@@ -61,7 +61,7 @@ impl Handle for UpdateWebhook {
         let tx = context.store().begin().await?;
         let row = lookup::get::<Webhooks>(&tx, context.place.rows, &input.path.id).await?;
         let changes = changes(&context, &tx, &row, &input.body).await?;
-        let row = save(&context, &tx, row, changes).await?;
+        let row = common::save::<Webhooks>(&context, &tx, row, changes).await?;
         tx.commit().await?;
         Ok(Reply::ok(row).data(show))
     }
@@ -80,11 +80,7 @@ impl Handle for DeleteWebhook {
     type Gate = Chosen;
 
     async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Nothing>, ApiError> {
-        let tx = context.store().begin().await?;
-        let row = lookup::get::<Webhooks>(&tx, context.place.rows, &input.path.id).await?;
-        context.place.rows.delete::<Webhooks>(&tx, row.id, context.now.0).await?;
-        tx.commit().await?;
-        Ok(Reply::no_content())
+        common::delete::<Webhooks>(&context, &input.path.id).await
     }
 
     async fn prepare(context: Context<AtWork>, input: Input<Self>) -> Result<Value, ApiError> {
@@ -100,7 +96,13 @@ impl Handle for RegenerateSecret {
         let row = lookup::get::<Webhooks>(&tx, context.place.rows, &input.path.id).await?;
         let signing_secret = fresh_secret();
         let sealed = seal_secret(&context, row.id, &signing_secret)?;
-        save(&context, &tx, row, WebhookChanges { signing_secret: Set(Some(sealed)), ..Default::default() }).await?;
+        common::save::<Webhooks>(
+            &context,
+            &tx,
+            row,
+            WebhookChanges { signing_secret: Set(Some(sealed)), ..Default::default() },
+        )
+        .await?;
         tx.commit().await?;
         Ok(Reply::ok(Data { data: SigningSecret { signing_secret } }))
     }
@@ -111,7 +113,7 @@ impl Handle for RegenerateSecret {
 }
 
 async fn prepare(context: &Context<AtWork>, id: &str) -> Result<Value, ApiError> {
-    let row = lookup::get::<Webhooks>(context.store().reads(), context.place.rows, id).await?;
+    let row = common::read::<Webhooks>(context, id).await?;
     Ok(json!(show(row)))
 }
 
@@ -159,7 +161,7 @@ impl Upsert for Wanted<'_> {
             changes.auth = Set(Word(settled.auth));
             changes.credentials = Set(settled.sealed);
         }
-        save(self.context, tx, row, changes).await
+        common::save::<Webhooks>(self.context, tx, row, changes).await
     }
 }
 
@@ -226,21 +228,6 @@ async fn inbox(tx: &Write, rows: InWorkspace, inbox: Option<&IdOrExternalId>) ->
         Some(inbox) => Ok(Some(lookup::reference::<Inboxes>(tx, rows, inbox, "inbox_id").await?.id)),
         None => Ok(None),
     }
-}
-
-async fn save(
-    context: &Context<AtWork>,
-    tx: &Write,
-    row: WebhookRow,
-    mut changes: WebhookChanges,
-) -> Result<WebhookRow, ApiError> {
-    if !changes.is_changed() {
-        return Ok(row);
-    }
-    changes.updated_at = Set(context.now.0);
-    let rows = context.place.rows;
-    rows.change::<Webhooks>(tx, row.id, changes).await?;
-    rows.find_by_id::<Webhooks>(row.id).one(tx).await?.ok_or(ApiError::NotFound)
 }
 
 /// 256 random bits, marked as what they are for those who look for leaked secrets.
