@@ -9,17 +9,9 @@ const LIMIT: usize = 1_048_576;
 #[test]
 fn only_post_is_served_and_a_refusal_says_so() {
     let server = shared();
-    for verb in ["GET", "DELETE", "PUT", "PATCH", "HEAD"] {
+    for verb in ["GET", "DELETE", "PUT", "PATCH"] {
         let call = server.http(verb, "/mcp").token("demo-owner").header("Accept", "text/event-stream");
-        let answer = call.header("Mcp-Session-Id", "x");
-        if verb == "HEAD" {
-            // Its answer has a length and no body.
-            let mut connection = server.connect();
-            connection.send(answer.head());
-            connection.finish_sending();
-            continue;
-        }
-        answer.send().is(405).has("allow", "POST").lacks("mcp-session-id");
+        call.header("Mcp-Session-Id", "x").send().is(405).has("allow", "POST").lacks("mcp-session-id");
     }
     server.http("GET", "/mcp").send().is(405);
     server.http("OPTIONS", "/mcp").send().is(405).has("allow", "POST");
@@ -197,4 +189,13 @@ fn the_version_in_use_comes_back_where_there_is_one() {
     ] {
         refused.send().lacks("mcp-protocol-version");
     }
+}
+
+#[test]
+fn a_request_says_which_host_it_is_for() {
+    let server = shared();
+    let mut connection = server.connect();
+    connection.send(server.legacy("ping").without("Host").bytes());
+    connection.answer().is(400);
+    server.legacy("ping").set("Host", "anything.example:99").send().result();
 }

@@ -44,6 +44,16 @@ fn the_demo_is_on_loopback_only() {
 }
 
 #[test]
+fn the_demo_is_on_either_loopback() {
+    if TcpListener::bind("[::1]:0").is_err() {
+        eprintln!("this machine has no IPv6");
+        return;
+    }
+    let server = Server::demo().listen(Some("[::1]:0")).start();
+    server.legacy("ping").send().result();
+}
+
+#[test]
 fn without_the_demo_there_is_a_word_about_it() {
     refused(Server::command(&["serve"]), &["serve --demo"]);
 }
