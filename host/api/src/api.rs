@@ -16,7 +16,9 @@ use crate::context::Shared;
 use crate::cursor::Cursors;
 use crate::error::ApiError;
 use crate::handlers;
+use crate::intake::Intake;
 use crate::vault::Vault;
+use crate::worker::Wake;
 
 /// What the operator of an installation decides.
 #[derive(Debug, Clone)]
@@ -50,6 +52,7 @@ pub enum BuildError {
 #[derive(Debug, Clone)]
 pub struct Api {
     router: Router,
+    wake: Wake,
 }
 
 impl Api {
@@ -75,13 +78,20 @@ impl Api {
             Some(key) => key,
             None => settings::key(&store, "secrets").await?,
         };
-        let shared = Arc::new(Shared { store, settings, webhooks, vault: Vault::new(&key), cursors });
+        let wake = Wake::default();
+        let (vault, intake) = (Vault::new(&key), Intake::new(store.clone(), wake.clone()));
+        let shared = Arc::new(Shared { store, settings, webhooks, vault, cursors, intake });
         let router = handlers::mount_all(Router::new(), &shared)?
             .fallback(async || ApiError::NotFound)
             .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
             .layer(CatchPanicLayer::custom(panicked))
             .layer(map_response(no_store));
-        Ok(Self { router })
+        Ok(Self { router, wake })
+    }
+
+    /// What wakes the worker up, for a worker of this process.
+    pub fn wake(&self) -> Wake {
+        self.wake.clone()
     }
 
     /// The routes, with paths as in the contract, such as `/me` or `/inboxes/{id}`. Requests must carry an

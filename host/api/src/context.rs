@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use kobana_contract::{Caller, Operation, Timestamp};
 use kobana_store::Store;
+use kobana_store::blobs::Staged;
 
 use crate::api::{Settings, WebhookSettings};
 use crate::cursor::Cursors;
+use crate::intake::Intake;
 use crate::paging::Paging;
 use crate::vault::Vault;
 
@@ -17,6 +19,7 @@ pub(crate) struct Shared {
     pub(crate) webhooks: WebhookSettings,
     pub(crate) vault: Vault,
     pub(crate) cursors: Cursors,
+    pub(crate) intake: Intake,
 }
 
 /// Who calls, where, and with what.
@@ -41,4 +44,6 @@ pub(crate) struct Input<O: Operation> {
     pub(crate) query: O::Query,
     pub(crate) body: O::Body,
     pub(crate) page: Paging,
+    /// The file that came, for operations that take one.
+    pub(crate) file: Option<Staged>,
 }

@@ -20,6 +20,7 @@ use crate::context::{Context, Input, Shared};
 use crate::error::ApiError;
 use crate::gate::{self, Gate, Place as _};
 use crate::idempotency::{self, Ticket};
+use crate::intake::upload;
 use crate::json;
 use crate::paging::Paging;
 use crate::problems::Problems;
@@ -144,9 +145,13 @@ impl Endpoint {
         bounds: &str,
     ) -> Result<(Input<O>, Option<Ticket>), ApiError> {
         let mut problems = Problems::default();
-        let body = match &self.body {
-            Some(checker) => read_body(checker, &parts.headers, body, &mut problems).await?,
-            None => Value::Object(Map::new()),
+        let (body, file) = match (&self.body, O::TAKES) {
+            (Some(checker), _) => (read_body(checker, &parts.headers, body, &mut problems).await?, None),
+            (None, Some(taken)) => {
+                let file = upload::receive(self.shared.store.blobs(), taken, &parts.headers, body).await?;
+                (Value::Object(Map::new()), Some(file))
+            }
+            (None, None) => (Value::Object(Map::new()), None),
         };
         let text = parts.uri.query().unwrap_or_default();
         let mut query = Value::Object(query::parse(text, self.query.schema(), &mut problems));
@@ -157,8 +162,10 @@ impl Endpoint {
             return Err(ApiError::Invalid(problems));
         }
         let path = Value::Object(path.ok_or(ApiError::NotFound)?);
-        let ticket = key.map(|key| Ticket::new(caller, bounds, key, &O::SPEC, [&path, &query, &body]));
-        Ok((Input { path: typed(path)?, query: typed(query)?, body: typed(body)?, page }, ticket))
+        // Of a file the digest is enough to tell it from another one.
+        let asked = file.as_ref().map_or_else(|| body.clone(), |file| Value::from(file.digest().to_vec()));
+        let ticket = key.map(|key| Ticket::new(caller, bounds, key, &O::SPEC, [&path, &query, &asked]));
+        Ok((Input { path: typed(path)?, query: typed(query)?, body: typed(body)?, page, file }, ticket))
     }
 }
 

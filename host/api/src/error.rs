@@ -172,7 +172,7 @@ impl ApiError {
             Self::IdempotencyConflict => "This X-Idempotency-Key was used for another request.",
             Self::IdempotencyInProgress => "The same request is still running; try again in a moment.",
             Self::PayloadTooLarge => "The body is larger than this operation takes.",
-            Self::UnsupportedMediaType => "The body must be of media type application/json.",
+            Self::UnsupportedMediaType => "The body is of another media type than this operation takes.",
             Self::InboxDomainMismatch => "The address must be on the inbox domain of this installation.",
             Self::ReferenceNotFound { .. } => "The field that details.field names refers to nothing in this workspace.",
             Self::UrlNotAllowed => "This installation sends only to public https addresses.",

@@ -1,6 +1,9 @@
 //! What a handler answers.
 
-use axum::body::Body;
+use std::fs::File;
+use std::io::{self, Read as _};
+
+use axum::body::{Body, Bytes};
 use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
 use kobana_contract::{Data, Nothing};
@@ -12,22 +15,43 @@ use crate::error::ApiError;
 pub(crate) struct Reply<T> {
     status: StatusCode,
     document: T,
+    file: Option<Download>,
 }
+
+/// A stored file that goes out as it is.
+pub(crate) struct Download {
+    /// Its media type.
+    pub(crate) media_type: &'static str,
+    /// What to call it on the other side: letters, digits, `-` and `.` only.
+    pub(crate) name: String,
+    /// Its length in bytes.
+    pub(crate) length: u64,
+    /// The file, open for reading.
+    pub(crate) file: File,
+}
+
+/// Bytes of a file that are read at a time.
+const CHUNK: usize = 64 * 1024;
 
 impl<T> Reply<T> {
     /// 200.
     pub(crate) const fn ok(document: T) -> Self {
-        Self { status: StatusCode::OK, document }
+        Self { status: StatusCode::OK, document, file: None }
     }
 
     /// 201.
     pub(crate) const fn created(document: T) -> Self {
-        Self { status: StatusCode::CREATED, document }
+        Self { status: StatusCode::CREATED, document, file: None }
+    }
+
+    /// 202.
+    pub(crate) const fn accepted(document: T) -> Self {
+        Self { status: StatusCode::ACCEPTED, document, file: None }
     }
 
     /// The same status with another document.
     pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Reply<U> {
-        Reply { status: self.status, document: change(self.document) }
+        Reply { status: self.status, document: change(self.document), file: self.file }
     }
 
     /// The same status, the document as `{data}`.
@@ -39,7 +63,12 @@ impl<T> Reply<T> {
 impl Reply<Nothing> {
     /// 204.
     pub(crate) const fn no_content() -> Self {
-        Self { status: StatusCode::NO_CONTENT, document: Nothing {} }
+        Self { status: StatusCode::NO_CONTENT, document: Nothing {}, file: None }
+    }
+
+    /// 200 with a file instead of a document.
+    pub(crate) const fn file(file: Download) -> Self {
+        Self { status: StatusCode::OK, document: Nothing {}, file: Some(file) }
     }
 }
 
@@ -49,29 +78,33 @@ impl<T: Serialize> Reply<T> {
     /// # Errors
     /// When the document is no JSON, which is our own fault.
     pub(crate) fn write(self) -> Result<Written, ApiError> {
-        let body = match self.status {
-            StatusCode::NO_CONTENT => Vec::new(),
+        let body = match (self.status, &self.file) {
+            (StatusCode::NO_CONTENT, _) | (_, Some(_)) => Vec::new(),
             _ => serde_json::to_vec(&self.document).map_err(ApiError::internal)?,
         };
-        Ok(Written::json(self.status, body))
+        Ok(Written { file: self.file, ..Written::json(self.status, body) })
     }
 }
 
-/// An answer as it goes out: a status, and a JSON document or nothing.
+/// An answer as it goes out: a status, and a JSON document, a file or nothing.
 pub(crate) struct Written {
     pub(crate) status: StatusCode,
     pub(crate) body: Vec<u8>,
+    file: Option<Download>,
 }
 
 impl Written {
     /// A JSON document, or nothing if it is empty.
     pub(crate) const fn json(status: StatusCode, body: Vec<u8>) -> Self {
-        Self { status, body }
+        Self { status, body, file: None }
     }
 }
 
 impl From<Written> for Response {
-    fn from(Written { status, body }: Written) -> Self {
+    fn from(Written { status, body, file }: Written) -> Self {
+        if let Some(file) = file {
+            return download(status, file);
+        }
         let is_empty = body.is_empty();
         let mut response = Response::new(Body::from(body));
         *response.status_mut() = status;
@@ -81,4 +114,32 @@ impl From<Written> for Response {
         }
         response
     }
+}
+
+fn download(status: StatusCode, file: Download) -> Response {
+    let mut response = Response::new(stream(file.file));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(file.media_type));
+    headers.insert(header::CONTENT_LENGTH, HeaderValue::from(file.length));
+    // Third parties wrote it: no browser is to show it as a page of ours.
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if let Ok(disposition) = HeaderValue::try_from(format!("attachment; filename=\"{}\"", file.name)) {
+        headers.insert(header::CONTENT_DISPOSITION, disposition);
+    }
+    response
+}
+
+/// The bytes of a file, as fast as they are taken.
+fn stream(file: File) -> Body {
+    Body::from_stream(futures::stream::try_unfold(file, |mut file| async {
+        let read = tokio::task::spawn_blocking(move || {
+            let mut bytes = vec![0; CHUNK];
+            let length = file.read(&mut bytes)?;
+            bytes.truncate(length);
+            Ok::<_, io::Error>((Bytes::from(bytes), file))
+        });
+        let (bytes, file) = read.await.map_err(io::Error::other)??;
+        Ok::<_, io::Error>((!bytes.is_empty()).then_some((bytes, file)))
+    }))
 }

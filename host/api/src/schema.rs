@@ -70,7 +70,7 @@ fn is_integer(shape: &Value) -> bool {
 
 /// One plain address, `local@domain`: no display name, no comments, no quoting, ASCII without spaces or controls, and
 /// no longer than mail allows (RFC 5321 §4.5.3.1).
-fn is_address(text: &str) -> bool {
+pub(crate) fn is_address(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else { return false };
     let atom = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~".contains(&byte);
     let local_fits = local.len() <= 64 && local.split('.').all(|part| !part.is_empty() && part.bytes().all(atom));

@@ -17,7 +17,7 @@ pub mod time;
 pub mod tool;
 
 pub use access::{Caller, Choice, Membership, Permission, Role, Scope};
-pub use operation::{Described, Hints, Method, Nothing, Operation, Spec, WorkspaceRule};
+pub use operation::{Described, Hints, Method, Nothing, Operation, Spec, TakenFile, WorkspaceRule};
 pub use page::{Data, Page, PageMeta, PageQuery};
 pub use time::Timestamp;
 pub use tool::{Argument, Kind, Place, Tool};

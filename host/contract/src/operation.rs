@@ -98,6 +98,19 @@ pub trait Operation: Send + Sync + 'static {
     type Body: DeserializeOwned + JsonSchema + Send;
     /// The JSON document of the answer.
     type Reply: Serialize + JsonSchema + Send;
+    /// The file that it takes instead of a JSON body.
+    const TAKES: Option<TakenFile> = None;
+    /// The media type of the file that it answers with instead of a JSON document.
+    const GIVES: Option<&'static str> = None;
+}
+
+/// A request body that is no JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TakenFile {
+    /// Its media type; any other is refused.
+    pub media_type: &'static str,
+    /// The most bytes that it may have.
+    pub max_bytes: u64,
 }
 
 /// Takes nothing: no path variable, no query parameter or no body.
@@ -117,6 +130,10 @@ pub struct Described {
     pub body: Option<Value>,
     /// Schema of the answer.
     pub reply: Value,
+    /// The file that it takes instead of a JSON body.
+    pub takes: Option<TakenFile>,
+    /// The media type of the file that it answers with instead of JSON.
+    pub gives: Option<&'static str>,
 }
 
 impl Described {
@@ -130,6 +147,8 @@ impl Described {
             query: input_schema_of::<O::Query>(),
             body: properties(&body).is_some_and(|members| !members.is_empty()).then_some(body),
             reply: schema_of::<O::Reply>(),
+            takes: O::TAKES,
+            gives: O::GIVES,
         }
     }
 }

@@ -20,6 +20,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Serve the MCP endpoint /mcp and the REST API /api/v1
     Serve(Serve),
+    /// Hand in raw messages from files, as if they had arrived at an inbox's address
+    Ingest(Ingest),
 }
 
 /// Settings come from the configuration file, then from environment variables such as KOBANA_LISTEN or
@@ -41,4 +43,25 @@ pub(crate) struct Serve {
     /// Gateway component to run instead of the built-in one
     #[arg(long, value_name = "FILE")]
     pub(crate) component: Option<PathBuf>,
+}
+
+/// Works on the data directory itself, whether or not a server runs on it. Exit code 0: the inbox holds all messages now;
+/// 1: some were not taken in; 2: nothing was tried.
+#[derive(Debug, Args)]
+pub(crate) struct Ingest {
+    /// Messages in the form of RFC 5322, up to 40 MB each
+    #[arg(required = true, value_name = "FILE.eml")]
+    pub(crate) files: Vec<PathBuf>,
+    /// The inbox, by UUID, external_id or address
+    #[arg(long, value_name = "ID")]
+    pub(crate) inbox: String,
+    /// The workspace, by UUID or external_id, where the name of the inbox is not enough
+    #[arg(long, value_name = "ID")]
+    pub(crate) workspace: Option<String>,
+    /// Directory that holds the database
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Configuration file in TOML [default: kobana.toml, if it exists]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
 }

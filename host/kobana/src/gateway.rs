@@ -87,17 +87,22 @@ impl Caller for Admitted {
     }
 
     async fn redeem_confirmation(&self, state: String, action: Action, answer: Answer) -> Result<(), Redemption> {
-        let answered = match answer {
-            Answer::None => false,
-            Answer::Accepted | Answer::Declined => true,
+        let answer = match answer {
+            Answer::None => kobana_identity::Answer::None,
+            Answer::Accepted => kobana_identity::Answer::Accepted,
+            Answer::Declined => kobana_identity::Answer::Declined,
         };
-        let redeemed = self.confirmations.redeem(&self.admission.caller, &state, &sealed(action), answered).await;
+        let redeemed = self.confirmations.redeem(&self.admission.caller, &state, &sealed(action), answer).await;
         redeemed.map_err(|refusal| match refusal {
             kobana_identity::Redemption::Expired => Redemption::Expired,
             kobana_identity::Redemption::Changed => Redemption::Changed,
             kobana_identity::Redemption::Invalid => Redemption::Invalid,
             kobana_identity::Redemption::Unavailable(seconds) => Redemption::Unavailable(seconds),
         })
+    }
+
+    async fn refuse_confirmation(&self, action: Action) {
+        self.confirmations.refuse(&self.admission.caller, &sealed(action)).await;
     }
 }
 

@@ -5,11 +5,13 @@ mod banner;
 mod cli;
 mod failure;
 mod gateway;
+mod ingest;
 mod listener;
 mod log;
 mod rest;
 mod serve;
 mod settings;
+mod worker;
 
 use std::process::ExitCode;
 
@@ -20,10 +22,11 @@ use crate::cli::{Cli, Command};
 fn main() -> ExitCode {
     let Cli { command } = Cli::parse();
     let outcome = match command {
-        Command::Serve(options) => serve::run(&options),
+        Command::Serve(options) => serve::run(&options).map(|()| ExitCode::SUCCESS),
+        Command::Ingest(options) => ingest::run(&options),
     };
     match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(failure) => {
             eprintln!("kobana: {failure}");
             ExitCode::from(2)

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use kobana_api::Api;
+use kobana_api::worker::Worker;
 use kobana_identity::{Confirmations, DemoTokens, Identity, Key, KeyRing};
 use kobana_runtime::{Runtime, Source};
 use kobana_store::{Location, Store, demo};
@@ -45,10 +46,13 @@ async fn serve(options: &cli::Serve, mut settings: Settings) -> Result<(), Failu
 
     let base = format!("http://{address}");
     let resource = settings.resource.clone().unwrap_or_else(|| format!("{base}/mcp"));
-    let app = assemble(options, &settings, address, &base, &resource).await?;
+    let (app, worker) = assemble(options, &settings, address, &base, &resource).await?;
     let stop = stop_signal()?;
     println!("{}", banner::text(&base, &resource, options.demo));
     listener::serve(listener, Arc::new(app), &settings.http, stop).await;
+    if let Some(worker) = worker {
+        worker.stop(settings.http.shutdown_grace()).await;
+    }
     Ok(())
 }
 
@@ -58,13 +62,14 @@ async fn assemble(
     address: SocketAddr,
     base: &str,
     resource: &str,
-) -> Result<App, Failure> {
+) -> Result<(App, Option<Worker>), Failure> {
     let store = Store::open(settings.data.clone().map_or(Location::Memory, Location::Directory)).await?;
     demo::seed(&store).await.map_err(|error| Failure::Data(error.to_string()))?;
     let identity = Arc::new(Identity::new(store.clone(), DemoTokens::starting_now()));
     let inbox_domain = settings.inbox_domain.clone().unwrap_or_else(|| demo::INBOX_DOMAIN.to_owned());
     let api = Api::new(store.clone(), kobana_api::Settings { inbox_domain }).await;
-    let api = api.map_err(|error| Failure::Data(error.to_string()))?.router();
+    let api = api.map_err(|error| Failure::Data(error.to_string()))?;
+    let (api, wake) = (api.router(), api.wake());
 
     let source = match &options.component {
         Some(file) => Source::File(file.clone()),
@@ -75,7 +80,9 @@ async fn assemble(
     let runtime = Runtime::new(source, settings.runtime.clone(), environment, dispatch, cache_dir(settings))?;
     let endpoint = resource.split_once("://").and_then(|(_, rest)| rest.find('/').and_then(|slash| rest.get(slash..)));
     let endpoint = endpoint.unwrap_or("/mcp").to_owned();
-    Ok(App { runtime, rest: rest::router(identity, api), store, endpoint })
+    // Last of all: until here the start may still fail, and nothing is to be half done then.
+    let worker = settings.worker.start(&settings.engines, store.clone(), wake)?;
+    Ok((App { runtime, rest: rest::router(identity, api), store, endpoint }, worker))
 }
 
 /// The seal of confirmations: the configured keys, which replicas share, or the one that the database keeps for all that use it.

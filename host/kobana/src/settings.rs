@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 use crate::cli;
 use crate::failure::Failure;
+use crate::worker::{Engines, Worker};
 
 /// The configuration file that is read where none is named.
 const DEFAULT_FILE: &str = "kobana.toml";
@@ -44,6 +45,10 @@ pub(crate) struct Settings {
     pub(crate) runtime: Limits,
     /// Confirmation of destructive tools.
     pub(crate) confirmations: ConfirmationKeys,
+    /// The worker.
+    pub(crate) worker: Worker,
+    /// Engines that agents run on, beside the built-in one.
+    pub(crate) engines: Engines,
     /// The log.
     pub(crate) log: Log,
 }
@@ -60,6 +65,8 @@ impl Default for Settings {
             http: Http::default(),
             runtime: Limits::default(),
             confirmations: ConfirmationKeys::default(),
+            worker: Worker::default(),
+            engines: Engines::default(),
             log: Log::default(),
         }
     }
@@ -156,14 +163,19 @@ pub(crate) enum LogFormat {
 }
 
 impl Settings {
-    /// Reads all sources.
-    pub(crate) fn load(options: &cli::Serve) -> Result<Self, Failure> {
+    /// Reads the configuration file, by default the one that may lie here, and the environment.
+    pub(crate) fn read(config: Option<&Path>) -> Result<Self, Failure> {
         let mut figment = Figment::new();
-        if let Some(file) = file(options.config.as_deref())? {
+        if let Some(file) = file(config)? {
             figment = figment.merge(Toml::file_exact(file));
         }
         let settings = figment.merge(Env::prefixed(PREFIX).split("__")).extract::<Self>();
-        let mut settings = settings.map_err(|error| Failure::Config(describe(error)))?;
+        settings.map_err(|error| Failure::Config(describe(error)))
+    }
+
+    /// Reads all sources.
+    pub(crate) fn load(options: &cli::Serve) -> Result<Self, Failure> {
+        let mut settings = Self::read(options.config.as_deref())?;
         if let Some(listen) = options.listen {
             settings.listen = listen;
         }
@@ -186,7 +198,7 @@ impl Settings {
             ("http.head_timeout", self.http.head_timeout > 0),
             ("http.max_head", (8_192..=1_048_576).contains(&self.http.max_head)),
         ];
-        let wrong = positive.iter().find(|(_, fits)| !fits).map(|(name, _)| *name);
+        let wrong = positive.iter().find(|(_, fits)| !fits).map(|(name, _)| *name).or_else(|| self.worker.wrong());
         match wrong {
             Some("http.max_head") => Err(Failure::Config("http.max_head: expected 8192 to 1048576 bytes".to_owned())),
             Some(name) => Err(Failure::Config(format!("{name}: expected a number above zero"))),

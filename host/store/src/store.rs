@@ -11,6 +11,7 @@ use sea_orm_migration::MigratorTrait;
 use thiserror::Error;
 use uuid::Uuid;
 
+use crate::blobs::Blobs;
 use crate::migration::Migrator;
 
 /// A transaction that may write. Dropping it without `commit` undoes it.
@@ -54,6 +55,14 @@ pub enum OpenError {
         /// What the operating system said.
         source: std::io::Error,
     },
+    /// The directory of raw messages is missing and cannot be made.
+    #[error("cannot make the directory of raw messages for {location}: {source}")]
+    Blobs {
+        /// Where the database is.
+        location: Location,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
     /// The file cannot be opened, or is no database.
     #[error("cannot open {location}: {source}")]
     Connect {
@@ -82,6 +91,7 @@ pub enum OpenError {
 pub struct Store {
     readers: DatabaseConnection,
     writer: DatabaseConnection,
+    blobs: Blobs,
 }
 
 impl Store {
@@ -105,7 +115,8 @@ impl Store {
         let optimized = optimize(&writer, EVERY_TABLE).await;
         optimized.map_err(|source| OpenError::Connect { location: location.clone(), source })?;
         let readers = connect(READERS).await?;
-        Ok(Self { readers, writer })
+        let blobs = Blobs::open(&location).map_err(|source| OpenError::Blobs { location, source })?;
+        Ok(Self { readers, writer, blobs })
     }
 
     /// A connection for reading. Nothing stops a statement that writes here but the rule that all writing goes through
@@ -122,6 +133,12 @@ impl Store {
     pub async fn begin(&self) -> Result<Write, DbErr> {
         let mode = Some(SqliteTransactionMode::Immediate);
         self.writer.begin_with_options(TransactionOptions { sqlite_transaction_mode: mode, ..Default::default() }).await
+    }
+
+    /// The files that raw messages are in.
+    #[must_use]
+    pub const fn blobs(&self) -> &Blobs {
+        &self.blobs
     }
 
     /// Lets the database count its rows where they have changed a lot, so that of two filters it looks up the one that

@@ -1,18 +1,22 @@
 //! E-mails that inboxes received.
 
-use kobana_contract::operations::emails::{Email, EmailBody, EmailFilter, GetEmail, ListEmails};
-use kobana_contract::{Data, Page, Timestamp};
+use kobana_contract::operations::emails::{
+    DownloadOriginal, Email, EmailBody, EmailFilter, GetEmail, IngestEmail, ListEmails, MESSAGE, ReprocessEmail,
+};
+use kobana_contract::{Data, Nothing, Page, Timestamp};
 use kobana_store::rows::{EmailBodies, EmailColumn, EmailRow, Emails, Inboxes};
 use kobana_store::text::fold;
 use kobana_store::{Scope as _, Table};
 use sea_orm::sea_query::LikeExpr;
 use sea_orm::{ColumnTrait as _, QueryFilter as _, Select};
+use serde_json::{Value, json};
 
 use crate::context::{Context, Input};
 use crate::endpoint::Handle;
 use crate::error::ApiError;
 use crate::gate::{AtWork, Chosen};
-use crate::reply::Reply;
+use crate::intake::upload::unavailable;
+use crate::reply::{Download, Reply};
 use crate::{lookup, paging};
 
 /// A query of e-mails.
@@ -72,12 +76,55 @@ impl Handle for GetEmail {
     type Gate = Chosen;
 
     async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Data<Email>>, ApiError> {
-        let (rows, reads) = (context.place.rows, context.store().reads());
-        let email = lookup::get_by_uuid::<Emails>(reads, rows, &input.path.id).await?;
-        let body = rows.find_by_id::<EmailBodies>(email.id).one(reads).await?;
-        let body =
-            body.map_or(EmailBody { text: None, html: None }, |body| EmailBody { text: body.text, html: body.html });
-        Ok(Reply::ok(Data { data: show(email, Some(body)) }))
+        Ok(Reply::ok(Data { data: read(&context, &input.path.id).await? }))
+    }
+}
+
+async fn read(context: &Context<AtWork>, id: &str) -> Result<Email, ApiError> {
+    let (rows, reads) = (context.place.rows, context.store().reads());
+    let email = lookup::get_by_uuid::<Emails>(reads, rows, id).await?;
+    let body = rows.find_by_id::<EmailBodies>(email.id).one(reads).await?;
+    let body = body.map_or(EmailBody { text: None, html: None }, |body| EmailBody { text: body.text, html: body.html });
+    Ok(show(email, Some(body)))
+}
+
+impl Handle for IngestEmail {
+    type Gate = Chosen;
+
+    async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Data<Email>>, ApiError> {
+        let file = input.file.ok_or_else(|| ApiError::internal("the endpoint brought no file"))?;
+        let inbox = lookup::get::<Inboxes>(context.store().reads(), context.place.rows, &input.path.id).await?;
+        let row = context.shared.intake.take(&inbox, file, context.now).await?;
+        Ok(Reply::accepted(row).data(|row| show(row, None)))
+    }
+}
+
+impl Handle for DownloadOriginal {
+    type Gate = Chosen;
+
+    async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Nothing>, ApiError> {
+        let email = lookup::get_by_uuid::<Emails>(context.store().reads(), context.place.rows, &input.path.id).await?;
+        let found = context.store().blobs().open_file(&email.raw_s3_key).await.map_err(unavailable)?;
+        let (file, length) = found.ok_or_else(|| {
+            ApiError::internal(format!("the original of e-mail {} is missing where messages are kept", email.id))
+        })?;
+        let name = format!("{}.eml", email.id);
+        Ok(Reply::file(Download { media_type: MESSAGE, name, length, file }))
+    }
+}
+
+impl Handle for ReprocessEmail {
+    type Gate = Chosen;
+
+    async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Data<Email>>, ApiError> {
+        let tx = context.store().begin().await?;
+        let email = lookup::get_by_uuid::<Emails>(&tx, context.place.rows, &input.path.id).await?;
+        let row = context.shared.intake.again(tx, email, context.now).await?;
+        Ok(Reply::accepted(row).data(|row| show(row, None)))
+    }
+
+    async fn prepare(context: Context<AtWork>, input: Input<Self>) -> Result<Value, ApiError> {
+        Ok(json!(read(&context, &input.path.id).await?))
     }
 }
 

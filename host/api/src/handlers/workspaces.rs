@@ -10,7 +10,6 @@ use kobana_store::values::{Object, Word};
 use kobana_store::{InWorkspace, Scope as _, people};
 use sea_orm::{ActiveModelTrait as _, ColumnTrait as _, ConnectionTrait, QueryFilter as _, Set};
 use serde_json::{Value, json};
-use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::context::{Context, Input};
@@ -143,17 +142,8 @@ async fn with_usage(
     now: Timestamp,
 ) -> Result<Vec<Workspace>, ApiError> {
     let ids: Vec<_> = rows.iter().map(|row| row.id).collect();
-    let usage = usage::since(connection, &ids, month_of(now).0).await?;
+    let usage = usage::since(connection, &ids, usage::month_of(now).0).await?;
     Ok(rows.into_iter().map(|row| show(usage.get(&row.id).copied().unwrap_or_default(), row)).collect())
-}
-
-/// The beginning of the month, in UTC.
-fn month_of(now: Timestamp) -> Timestamp {
-    let beginning = OffsetDateTime::from_unix_timestamp(now.unix_seconds())
-        .ok()
-        .and_then(|time| time.replace_day(1).ok())
-        .map(|time| time.replace_time(time::Time::MIDNIGHT));
-    beginning.map_or(now, Timestamp::from)
 }
 
 fn show(usage: Usage, row: WorkspaceRow) -> Workspace {
@@ -171,16 +161,5 @@ fn show(usage: Usage, row: WorkspaceRow) -> Workspace {
         metadata: row.metadata.0,
         created_at: Timestamp(row.created_at),
         updated_at: Timestamp(row.updated_at),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_month_begins_at_midnight_of_its_first_day() {
-        let now = Timestamp::parse("2028-02-29T23:59:59.999999Z").unwrap();
-        assert_eq!(month_of(now).to_string(), "2028-02-01T00:00:00Z");
     }
 }

@@ -6,11 +6,17 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::access::names;
-use crate::fields::ById;
+use crate::fields::{ById, ByIdOrExternalId};
 use crate::page::default_limit;
 use crate::{
-    Data, Described, Hints, Method, Nothing, Operation, Page, Permission, Scope, Spec, Timestamp, WorkspaceRule,
+    Data, Described, Hints, Method, Nothing, Operation, Page, Permission, Scope, Spec, TakenFile, Timestamp,
+    WorkspaceRule,
 };
+
+/// The media type of a raw message.
+pub const MESSAGE: &str = "message/rfc822";
+/// The most bytes that a raw message may have: 40 MB.
+pub const LARGEST_MESSAGE: u64 = 40 * 1024 * 1024;
 
 names! {
     /// How far an e-mail has come.
@@ -197,6 +203,96 @@ impl Operation for GetEmail {
     type Reply = Data<Email>;
 }
 
+/// `POST /inboxes/{id}/emails`
+pub struct IngestEmail;
+
+impl Operation for IngestEmail {
+    const SPEC: Spec = Spec {
+        id: "ingest-email",
+        method: Method::Post,
+        path: "/inboxes/{id}/emails",
+        tag: "Emails",
+        summary: "Hands in one raw message as if it had arrived at the inbox's address.",
+        description: Some(
+            "The RFC 5322 headers are read at once, the checks and the agent run later in a worker. Bytes that are no \
+             message answer 400; a Message-ID the inbox already holds answers 409 with field message_id. A message \
+             without Message-ID gets one made of its bytes, so that it is taken in once too.",
+        ),
+        scope: Some(Scope::EmailsWrite),
+        permission: Some(Permission::EmailsIngest),
+        workspace: WorkspaceRule::One,
+        tool: Err("files never travel over MCP"),
+        title: "Ingest a raw message",
+        hints: Hints::CREATE,
+        success: &[202],
+    };
+    type Path = ByIdOrExternalId;
+    type Query = Nothing;
+    type Body = Nothing;
+    type Reply = Data<Email>;
+    const TAKES: Option<TakenFile> = Some(TakenFile { media_type: MESSAGE, max_bytes: LARGEST_MESSAGE });
+}
+
+/// `GET /emails/{id}/eml`
+pub struct DownloadOriginal;
+
+impl Operation for DownloadOriginal {
+    const SPEC: Spec = Spec {
+        id: "download-original-eml",
+        method: Method::Get,
+        path: "/emails/{id}/eml",
+        tag: "Emails",
+        summary: "Downloads the message exactly as it was received.",
+        description: None,
+        scope: Some(Scope::Emails),
+        permission: Some(Permission::EmailsView),
+        workspace: WorkspaceRule::One,
+        tool: Err("files never travel over MCP"),
+        title: "Download the original message",
+        hints: Hints::READ,
+        success: &[200],
+    };
+    type Path = ById;
+    type Query = Nothing;
+    type Body = Nothing;
+    type Reply = Nothing;
+    const GIVES: Option<&'static str> = Some(MESSAGE);
+}
+
+/// `POST /emails/{id}/reprocess`
+pub struct ReprocessEmail;
+
+impl Operation for ReprocessEmail {
+    const SPEC: Spec = Spec {
+        id: "reprocess-email",
+        method: Method::Post,
+        path: "/emails/{id}/reprocess",
+        tag: "Emails",
+        summary: "Queues an e-mail for processing from the start, whatever its status.",
+        description: Some(
+            "Answers the e-mail with status received; a worker goes on from there, which may cost money and send \
+             webhooks.",
+        ),
+        scope: Some(Scope::EmailsWrite),
+        permission: Some(Permission::EmailsReprocess),
+        workspace: WorkspaceRule::One,
+        tool: Ok("emails_reprocess"),
+        title: "Reprocess e-mail",
+        hints: Hints::SEND,
+        success: &[202],
+    };
+    type Path = ById;
+    type Query = Nothing;
+    type Body = Nothing;
+    type Reply = Data<Email>;
+}
+
 pub(super) fn all() -> Vec<Described> {
-    vec![Described::of::<ListEmails>(), Described::of::<GetEmail>()]
+    vec![
+        Described::of::<IngestEmail>(),
+        Described::of::<ListEmails>(),
+        Described::of::<GetEmail>(),
+        Described::of::<DownloadOriginal>(),
+        Described::of::<ReprocessEmail>(),
+    ]
 }

@@ -151,5 +151,6 @@ fn inbox_row(inbox: &Inbox, position: i64) -> InboxRow {
 }
 
 fn spam_filter() -> Map<String, serde_json::Value> {
-    Map::from_iter([("spam_verdict".to_owned(), json!("PASS"))])
+    let rule = [("field", "subject"), ("op", "starts_with"), ("value", "[SPAM]"), ("action", "reject")];
+    rule.into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect()
 }

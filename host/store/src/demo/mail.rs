@@ -1,5 +1,7 @@
 //! E-mails: 60 in `acme`, three in `globex`, two in `acme-labs`.
 
+use std::io;
+
 use kobana_contract::operations::emails::EmailStatus;
 use sea_orm::DbErr;
 use serde_json::{Map, Value, json};
@@ -7,7 +9,8 @@ use uuid::Uuid;
 
 use super::inboxes::{GLOBEX, INVOICES, Inbox, LABS, OLD, SUPPORT};
 use super::phrases::{INJECTION, PHRASES, Phrase, REFUSED};
-use super::{MINUTE, SECOND, START, id};
+use super::{MINUTE, SECOND, START, id, originals};
+use crate::blobs::Blobs;
 use crate::rows::{EmailBodies, EmailBodyRow, EmailRow, Emails};
 use crate::text::fold;
 use crate::values::{Object, Texts, Word};
@@ -32,16 +35,29 @@ struct Mail<'a> {
 }
 
 pub(super) async fn fill(tx: &Write) -> Result<(), DbErr> {
-    for number in 1..=IN_ACME {
-        insert(tx, &of_acme(number)).await?;
-    }
-    for (inbox, first, count) in [(&GLOBEX, 0x100, 3), (&LABS, 0x200, 2)] {
-        for (number, phrase) in (1..=count).zip(&PHRASES) {
-            let id = id(first + u128::from(number));
-            insert(tx, &Mail { id, number, inbox, phrase, status: EmailStatus::Processed }).await?;
-        }
+    for mail in all() {
+        insert(tx, &mail).await?;
     }
     Ok(())
+}
+
+/// Writes the messages that the e-mails came as.
+pub(super) fn originals(blobs: &Blobs) -> io::Result<()> {
+    for mail in all() {
+        let row = row(&mail);
+        blobs.put_if_absent(&row.raw_s3_key, || originals::message(&row, &body(&mail)))?;
+    }
+    Ok(())
+}
+
+fn all() -> impl Iterator<Item = Mail<'static>> {
+    let others = [(&GLOBEX, 0x100, 3), (&LABS, 0x200, 2)].into_iter().flat_map(|(inbox, first, count)| {
+        (1..=count).zip(&PHRASES).map(move |(number, phrase)| {
+            let id = id(first + u128::from(number));
+            Mail { id, number, inbox, phrase, status: EmailStatus::Processed }
+        })
+    });
+    (1..=IN_ACME).map(of_acme).chain(others)
 }
 
 fn of_acme(number: u32) -> Mail<'static> {

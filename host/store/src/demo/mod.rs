@@ -3,6 +3,7 @@
 mod identity;
 mod inboxes;
 mod mail;
+mod originals;
 mod phrases;
 mod processing;
 mod webhooks;
@@ -29,11 +30,14 @@ const SECOND: i64 = 1_000_000;
 const MINUTE: i64 = 60 * SECOND;
 const DAY: i64 = 24 * 60 * MINUTE;
 
-/// Puts the demo's rows into the database. Rows that are there stay as they are, so a second call changes nothing.
+/// Puts the demo's rows into the database, and the messages that its e-mails came as beside it. Rows and messages that are
+/// there stay as they are, so a second call changes nothing.
 ///
 /// # Errors
 /// What the database answers; nothing is written then.
 pub async fn seed(store: &Store) -> Result<(), DbErr> {
+    mail::originals(store.blobs())
+        .map_err(|error| DbErr::Custom(format!("cannot write the demo's messages: {error}")))?;
     let tx = store.begin().await?;
     if table::Entity::find_by_id(organizations::ACME).one(&tx).await?.is_none() {
         fill(&tx).await?;

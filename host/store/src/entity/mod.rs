@@ -9,6 +9,7 @@ pub(crate) mod email_bodies;
 pub(crate) mod emails;
 pub(crate) mod idempotency;
 pub(crate) mod inboxes;
+pub(crate) mod jobs;
 pub(crate) mod memberships;
 pub(crate) mod organizations;
 pub(crate) mod persons;

@@ -2,6 +2,7 @@
 
 mod confirmations;
 mod initial;
+mod jobs;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait, async_trait};
 
@@ -10,6 +11,6 @@ pub(crate) struct Migrator;
 #[async_trait::async_trait]
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(initial::Initial), Box::new(confirmations::Confirmations)]
+        vec![Box::new(initial::Initial), Box::new(confirmations::Confirmations), Box::new(jobs::Jobs)]
     }
 }

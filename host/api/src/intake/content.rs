@@ -1,0 +1,162 @@
+//! What a message says: its texts and what is attached to it.
+
+use std::borrow::Cow;
+use std::io::{self, Read as _};
+
+use kobana_store::blobs::Blobs;
+use mail_parser::decoders::html::html_to_text;
+use mail_parser::{Encoding, Message, MessageParser, MessagePart, MimeHeaders as _, PartType};
+
+use super::headers::line;
+
+/// The most MIME headers of a message that is taken apart. Each may nest one message in another, and the stack that they
+/// are taken apart on is not endless.
+const MOST_PARTS: usize = 2_000;
+/// Up to so many the stack of any thread is enough.
+const FEW_PARTS: usize = 40;
+/// The stack for more.
+const DEEP_STACK: usize = 64 * 1024 * 1024;
+/// The longest name of an attachment that is kept, in characters.
+const LONGEST_NAME: usize = 255;
+/// The longest value of a header that is kept for filters, in characters.
+const LONGEST_VALUE: usize = 4_096;
+
+/// A message, taken apart.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Content {
+    /// Plain text, decoded.
+    pub(crate) text: Option<String>,
+    /// HTML, decoded and otherwise as it was sent.
+    pub(crate) html: Option<String>,
+    pub(crate) attachments: Vec<Attachment>,
+    /// Names and values of the headers, in their order.
+    pub(crate) headers: Vec<(String, String)>,
+}
+
+/// Something attached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Attachment {
+    pub(crate) name: Option<String>,
+    pub(crate) media_type: String,
+    /// Bytes, decoded.
+    pub(crate) size: u64,
+    /// A picture that the HTML shows in place.
+    pub(crate) embedded: bool,
+}
+
+impl Content {
+    /// The text as a person would read it: the plain one or, failing that, what the HTML says.
+    pub(crate) fn readable(&self) -> Option<Cow<'_, str>> {
+        let plain = self.text.as_deref().filter(|text| !text.trim().is_empty()).map(Cow::Borrowed);
+        plain.or_else(|| self.html.as_deref().map(|html| Cow::Owned(html_to_text(html))))
+    }
+}
+
+/// Reads a stored message; none if it is not there.
+///
+/// # Errors
+/// When it cannot be read.
+pub(crate) async fn read(blobs: &Blobs, key: &str) -> io::Result<Option<Content>> {
+    let Some((mut file, length)) = blobs.open_file(key).await? else { return Ok(None) };
+    let read = tokio::task::spawn_blocking(move || {
+        let mut raw = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
+        file.read_to_end(&mut raw)?;
+        Ok::<_, io::Error>(parse(&raw))
+    });
+    // Whatever a message does to the parser, it is not lost: it stays readable as a file.
+    let content = read.await.unwrap_or_else(|error| {
+        tracing::error!(%error, key, "a message could not be taken apart");
+        Ok(Content::default())
+    });
+    content.map(Some)
+}
+
+/// Takes a message apart as far as it can be.
+pub(crate) fn parse(raw: &[u8]) -> Content {
+    match parts(raw) {
+        0..=FEW_PARTS => take_apart(raw),
+        parts if parts <= MOST_PARTS => std::thread::scope(|scope| {
+            let deep = std::thread::Builder::new().stack_size(DEEP_STACK).spawn_scoped(scope, || take_apart(raw));
+            deep.ok().and_then(|thread| thread.join().ok()).unwrap_or_default()
+        }),
+        parts => {
+            tracing::warn!(parts, "a message has too many parts to be taken apart");
+            Content::default()
+        }
+    }
+}
+
+/// How many headers there are that may begin another part.
+fn parts(raw: &[u8]) -> usize {
+    const NAME: &[u8] = b"content-type";
+    raw.windows(NAME.len()).filter(|window| window.eq_ignore_ascii_case(NAME)).count()
+}
+
+fn take_apart(raw: &[u8]) -> Content {
+    let Some(message) = MessageParser::default().parse(raw) else { return Content::default() };
+    let texts = message.text_body.iter().filter_map(|id| message.part(*id)).filter_map(|part| match &part.body {
+        PartType::Text(text) => Some(text_of(&message, part, text)),
+        _ => None,
+    });
+    let pages = message.html_body.iter().filter_map(|id| message.part(*id)).filter_map(|part| match &part.body {
+        PartType::Html(html) => Some(text_of(&message, part, html)),
+        _ => None,
+    });
+    Content {
+        text: joined(texts),
+        html: joined(pages),
+        attachments: message.attachments().map(attachment).collect(),
+        headers: headers(&message),
+    }
+}
+
+/// The text of a part. Undeclared bytes that are no UTF-8 are what Windows wrote, as in headers.
+fn text_of(message: &Message<'_>, part: &MessagePart<'_>, decoded: &str) -> String {
+    let declared = part.content_type().is_some_and(|kind| kind.has_attribute("charset"));
+    let bytes = || message.raw_message.get(part.offset_body as usize..part.offset_end as usize);
+    let raw = match (declared, part.encoding) {
+        (false, Encoding::None) if decoded.contains('\u{fffd}') => bytes(),
+        _ => None,
+    };
+    let text = match raw {
+        Some(raw) => encoding_rs::WINDOWS_1252.decode_without_bom_handling(raw).0,
+        None => Cow::Borrowed(decoded),
+    };
+    // Databases hold no NUL.
+    text.replace('\0', "")
+}
+
+fn joined(texts: impl Iterator<Item = String>) -> Option<String> {
+    texts.reduce(|all, text| format!("{all}\n{text}"))
+}
+
+fn attachment(part: &MessagePart<'_>) -> Attachment {
+    let media_type = part.content_type().map_or_else(
+        || if part.is_message() { "message/rfc822".to_owned() } else { "application/octet-stream".to_owned() },
+        |kind| match kind.subtype() {
+            Some(subtype) => format!("{}/{subtype}", kind.ctype()),
+            None => kind.ctype().to_owned(),
+        },
+    );
+    let size = match &part.body {
+        PartType::Text(text) | PartType::Html(text) => text.len() as u64,
+        PartType::Binary(bytes) | PartType::InlineBinary(bytes) => bytes.len() as u64,
+        PartType::Message(_) | PartType::Multipart(_) => u64::from(part.offset_end.saturating_sub(part.offset_body)),
+    };
+    let detached = part.content_disposition().is_some_and(|disposition| disposition.is_attachment());
+    let media_type = line(&media_type.to_ascii_lowercase(), LONGEST_NAME);
+    let embedded = media_type.starts_with("image/") && part.content_id().is_some() && !detached;
+    Attachment { name: part.attachment_name().map(|name| line(name, LONGEST_NAME)), media_type, size, embedded }
+}
+
+fn headers(message: &Message<'_>) -> Vec<(String, String)> {
+    let value = |start: u32, end: u32| message.raw_message.get(start as usize..end as usize).unwrap_or_default();
+    let readable = |header: &mail_parser::Header<'_>| {
+        let text = header.value.as_text().map_or_else(
+            || String::from_utf8_lossy(value(header.offset_start, header.offset_end)).into_owned(),
+            str::to_owned,
+        );
+        (header.name.as_str().to_owned(), line(&text, LONGEST_VALUE))
+    };
+    message.headers().iter().map(readable).collect()
+}

@@ -1,0 +1,91 @@
+//! What happens to e-mails, written down as events in the transaction in which it happens.
+
+use kobana_contract::Timestamp;
+use kobana_store::rows::{AgentRunRow, EmailRow, SystemEventRow, SystemEvents};
+use kobana_store::values::Object;
+use kobana_store::{InWorkspace, Scope as _, Write};
+use sea_orm::DbErr;
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+pub(crate) const RECEIVED: &str = "email.received";
+pub(crate) const REPROCESSING: &str = "email.reprocess_requested";
+pub(crate) const APPROVED: &str = "email.approved";
+pub(crate) const REJECTED: &str = "email.rejected";
+pub(crate) const PROCESSED: &str = "email.processed";
+pub(crate) const FAILED: &str = "email.failed";
+pub(crate) const RUN_STARTED: &str = "agent_run.started";
+pub(crate) const RUN_SUCCEEDED: &str = "agent_run.succeeded";
+pub(crate) const RUN_FAILED: &str = "agent_run.failed";
+
+/// Something that happened.
+#[derive(Debug, Clone)]
+pub(crate) struct Event {
+    pub(crate) slug: &'static str,
+    workspace: Uuid,
+    inbox: Option<Uuid>,
+    email: Option<Uuid>,
+    payload: Map<String, Value>,
+}
+
+impl Event {
+    /// The same with one more member of the payload.
+    pub(crate) fn with(mut self, name: &str, value: Value) -> Self {
+        self.payload.insert(name.to_owned(), value);
+        self
+    }
+}
+
+/// Something that happened to an e-mail, with the e-mail in short.
+pub(crate) fn about_email(slug: &'static str, email: &EmailRow) -> Event {
+    let short = json!({
+        "id": email.id,
+        "inbox_id": email.inbox_id,
+        "subject": email.subject,
+        "from": email.sender,
+        "status": email.status.0,
+    });
+    let event = Event {
+        slug,
+        workspace: email.workspace_id,
+        inbox: Some(email.inbox_id),
+        email: Some(email.id),
+        payload: Map::from_iter([("email".to_owned(), short)]),
+    };
+    match &email.rejection_reason {
+        Some(reason) => event.with("rejection_reason", json!(reason)),
+        None => event,
+    }
+}
+
+/// Something that happened to a run, with run and e-mail in short.
+pub(crate) fn about_run(slug: &'static str, email: &EmailRow, run: &AgentRunRow) -> Event {
+    let short = json!({
+        "id": run.id,
+        "agent_id": run.agent_id,
+        "llm_model": run.llm_model,
+        "status": run.status.0,
+        "error": run.error,
+    });
+    about_email(slug, email).with("agent_run", short)
+}
+
+/// Writes an event down; answers its UUID.
+///
+/// # Errors
+/// What the database answers.
+pub(crate) async fn record(tx: &Write, event: Event, now: Timestamp) -> Result<Uuid, DbErr> {
+    let id = Uuid::now_v7();
+    let row = SystemEventRow {
+        id,
+        workspace_id: event.workspace,
+        inbox_id: event.inbox,
+        email_id: event.email,
+        slug: event.slug.to_owned(),
+        payload: Object(event.payload),
+        created_at: now.0,
+        updated_at: now.0,
+    };
+    InWorkspace(event.workspace).insert::<SystemEvents>(tx, row).await?;
+    Ok(id)
+}
