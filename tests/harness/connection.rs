@@ -1,28 +1,29 @@
 //! A TCP connection, and what of HTTP/1.1 it takes to read answers byte by byte.
 
 use std::io::{ErrorKind, Read as _, Write as _};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
-use super::Answer;
+use super::{Answer, Server};
 
 /// Long enough that only a server that will never answer is found out by it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A connection on which nothing is hidden: what is written goes out as it stands.
+/// A connection on which nothing is hidden: what is written goes out as it stands. It keeps its server running.
 pub(crate) struct Connection {
     stream: TcpStream,
+    _server: Server,
     unread: Vec<u8>,
 }
 
 impl Connection {
     #[track_caller]
-    pub(crate) fn open(address: SocketAddr) -> Self {
-        let stream = TcpStream::connect(address).expect("the server takes connections");
+    pub(crate) fn open(server: &Server) -> Self {
+        let stream = TcpStream::connect(server.address()).expect("the server takes connections");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout can be set");
         stream.set_write_timeout(Some(PATIENCE)).expect("a timeout can be set");
         stream.set_nodelay(true).expect("small writes can be sent at once");
-        Self { stream, unread: Vec::new() }
+        Self { stream, _server: server.clone(), unread: Vec::new() }
     }
 
     /// Sends bytes.

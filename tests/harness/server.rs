@@ -87,7 +87,7 @@ impl Server {
 
     /// A new connection.
     pub(crate) fn connect(&self) -> Connection {
-        Connection::open(self.0.address)
+        Connection::open(self)
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
