@@ -44,6 +44,10 @@ impl Caller for api::Caller {
     async fn redeem_confirmation(&self, state: String, action: Action, answer: Answer) -> Result<(), Redemption> {
         api::Caller::redeem_confirmation(self, &state, &action.into(), answer.into()).map_err(Redemption::from)
     }
+
+    async fn refuse_confirmation(&self, action: Action) {
+        api::Caller::refuse_confirmation(self, &action.into());
+    }
 }
 
 impl From<Request> for api::Request {

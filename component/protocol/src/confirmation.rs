@@ -36,14 +36,12 @@ pub(crate) async fn call<C: Caller>(
     question: &Question,
     params: &Params<'_>,
 ) -> Result<Outcome, Error> {
-    if !version.is_modern() {
-        return Ok(tools::failed(REQUIRED));
-    }
-    if !envelope::can_ask(params) {
-        return Err(Error::CannotConfirm);
+    let given = tools::arguments_of(params)?;
+    if !version.is_modern() || !envelope::can_ask(params) {
+        caller.refuse_confirmation(action(tool, &given, params, None)).await;
+        return if version.is_modern() { Err(Error::CannotConfirm) } else { Ok(tools::failed(REQUIRED)) };
     }
     let retry = Retry::read(params)?;
-    let given = tools::arguments_of(params)?;
     let request = match arguments::request(tool, &given) {
         Ok(request) => request,
         Err(problems) => return Ok(tools::failed(&problems.into_json())),
@@ -53,13 +51,7 @@ pub(crate) async fn call<C: Caller>(
         return tools::outcome(prepared);
     }
     let row = Row::read(&prepared.body)?;
-    let action = Action {
-        name: tool.name.to_owned(),
-        arguments: canonical(&given),
-        target: row.id.clone(),
-        version: row.updated_at.clone().unwrap_or_default(),
-        client: envelope::client_name(params),
-    };
+    let action = action(tool, &given, params, Some(&row));
     let asked = || ask(caller, question, &given, &row, action.clone());
     match retry {
         None => asked().await,
@@ -76,6 +68,17 @@ pub(crate) async fn call<C: Caller>(
             }),
             Err(Redemption::Unavailable(seconds)) => Err(Error::Unavailable(seconds)),
         },
+    }
+}
+
+/// What the person is asked to confirm, or would have been.
+fn action(tool: &Tool, given: &Members<'_>, params: &Params<'_>, row: Option<&Row>) -> Action {
+    Action {
+        name: tool.name.to_owned(),
+        arguments: canonical(given),
+        target: row.map(|row| row.id.clone()).unwrap_or_default(),
+        version: row.and_then(|row| row.updated_at.clone()).unwrap_or_default(),
+        client: envelope::client_name(params),
     }
 }
 

@@ -179,4 +179,6 @@ pub trait Caller {
     async fn issue_confirmation(&self, action: Action) -> Result<String, Failure>;
     /// Opens a sealed state. An answer spends it, whatever the answer is.
     async fn redeem_confirmation(&self, state: String, action: Action, answer: Answer) -> Result<(), Redemption>;
+    /// Puts on record that a call was refused because nobody could be asked.
+    async fn refuse_confirmation(&self, action: Action);
 }

@@ -68,6 +68,8 @@ impl Caller for Everyone<'_> {
     async fn redeem_confirmation(&self, _: String, _: Action, _: Answer) -> Result<(), Redemption> {
         Err(Redemption::Invalid)
     }
+
+    async fn refuse_confirmation(&self, _: Action) {}
 }
 
 struct Bytes<'a>(&'a [u8]);

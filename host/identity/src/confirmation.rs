@@ -12,8 +12,10 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chacha20poly1305::aead::{Aead as _, KeyInit as _, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use kobana_contract::{Caller, Timestamp};
-use kobana_store::{Store, confirmations};
+use kobana_store::Store;
+use kobana_store::confirmations::{self, Ended};
 use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
 
 /// How long a question stands, in seconds.
 const LIFETIME: i64 = 600;
@@ -49,6 +51,17 @@ impl Action {
     fn row(&self) -> [u8; 32] {
         digest(&[&self.version])
     }
+}
+
+/// What a person answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Nothing yet: the state is looked at and not spent.
+    None,
+    /// Yes.
+    Accepted,
+    /// No.
+    Declined,
 }
 
 /// Why a state confirms nothing.
@@ -176,7 +189,8 @@ impl Confirmations {
         Some(format!("{VERSION}.{}.{payload}", self.keys.first.id))
     }
 
-    /// Opens a state. An answer spends it, whatever the answer is; a look does not, and neither does a foreign hand.
+    /// Opens a state. An answer spends it, whatever the answer is; a look does not, and neither does a foreign hand. How it
+    /// ended becomes an event of the workspace.
     ///
     /// # Errors
     /// [`Redemption`].
@@ -185,9 +199,22 @@ impl Confirmations {
         caller: &Caller,
         state: &str,
         action: &Action,
-        answered: bool,
+        answer: Answer,
     ) -> Result<(), Redemption> {
-        self.redeem_at(caller, state, action, answered, Timestamp::now()).await
+        let redeemed = self.redeem_at(caller, state, action, answer, Timestamp::now()).await;
+        if redeemed == Err(Redemption::Invalid) {
+            self.refuse(caller, action).await;
+        }
+        redeemed
+    }
+
+    /// Puts on record that a call was refused: nobody could be asked, or the state confirms something else.
+    pub async fn refuse(&self, caller: &Caller, action: &Action) {
+        let Some(ended) = ended(caller, action, "confirmation.refused") else { return };
+        if let Err(error) = confirmations::record(&self.store, ended, Timestamp::now()).await {
+            // The refusal stands with or without its record.
+            tracing::error!(%error, "a refused confirmation cannot be recorded");
+        }
     }
 
     async fn redeem_at(
@@ -195,7 +222,7 @@ impl Confirmations {
         caller: &Caller,
         state: &str,
         action: &Action,
-        answered: bool,
+        answer: Answer,
         now: Timestamp,
     ) -> Result<(), Redemption> {
         let opened = self.open(caller, state).ok_or(Redemption::Invalid)?;
@@ -205,16 +232,25 @@ impl Confirmations {
         if opened.expires_at <= now {
             return Err(Redemption::Expired);
         }
-        let fresh = if answered {
-            confirmations::spend(&self.store, &opened.nonce, opened.expires_at, now).await
-        } else {
-            confirmations::is_spent(&self.store, &opened.nonce).await.map(|spent| !spent)
+        let unchanged = opened.target == action.row();
+        let slug = match (answer, unchanged) {
+            (Answer::None, _) => None,
+            (_, false) => Some("confirmation.outdated"),
+            (Answer::Accepted, true) => Some("confirmation.accepted"),
+            (Answer::Declined, true) => Some("confirmation.declined"),
+        };
+        let fresh = match slug {
+            Some(slug) => {
+                let ended = ended(caller, action, slug);
+                confirmations::spend(&self.store, &opened.nonce, opened.expires_at, ended, now).await
+            }
+            None => confirmations::is_spent(&self.store, &opened.nonce).await.map(|spent| !spent),
         };
         let fresh = fresh.map_err(|error| {
             tracing::error!(%error, "a confirmation cannot be looked up");
             Redemption::Unavailable(RETRY_AFTER)
         })?;
-        match (fresh, opened.target == action.row()) {
+        match (fresh, unchanged) {
             (false, _) => Err(Redemption::Invalid),
             (true, false) => Err(Redemption::Changed),
             (true, true) => Ok(()),
@@ -240,6 +276,22 @@ impl Confirmations {
     }
 }
 
+/// How a confirmation ended, as an event of the workspace that it was about; none if it was about none in reach.
+fn ended(caller: &Caller, action: &Action, slug: &'static str) -> Option<Ended> {
+    let target = Uuid::try_parse(&action.target).ok();
+    let itself = || caller.memberships.iter().find(|member| Some(member.workspace_id) == target);
+    let workspace = caller.workspace().or_else(itself)?.workspace_id;
+    let payload = serde_json::json!({
+        "action": action.name,
+        "target_id": target,
+        "person_id": caller.person_id,
+        "client": caller.client,
+        "client_name": action.client,
+    });
+    let payload = payload.as_object().cloned().unwrap_or_default();
+    Some(Ended { workspace, slug, payload })
+}
+
 /// Whom a state is for. The client comes last, since it alone may hold any sign.
 fn bound(caller: &Caller) -> String {
     let workspace = caller.workspace().map(|member| member.workspace_id.to_string()).unwrap_or_default();
@@ -260,7 +312,6 @@ fn digest(texts: &[&str]) -> [u8; 32] {
 mod tests {
     use kobana_contract::{Choice, Membership, Role};
     use kobana_store::Location;
-    use uuid::Uuid;
 
     use super::*;
 
@@ -302,10 +353,10 @@ mod tests {
     async fn a_state_is_good_once() {
         let (seal, ana, delete) = (confirmations(vec![key("a", 1)]).await, caller(), action("delete", "v1"));
         let state = seal.issue(&ana, &delete).unwrap();
-        assert_eq!(seal.redeem(&ana, &state, &delete, false).await, Ok(()));
-        assert_eq!(seal.redeem(&ana, &state, &delete, true).await, Ok(()));
-        assert_eq!(seal.redeem(&ana, &state, &delete, true).await, Err(Redemption::Invalid));
-        assert_eq!(seal.redeem(&ana, &state, &delete, false).await, Err(Redemption::Invalid));
+        assert_eq!(seal.redeem(&ana, &state, &delete, Answer::None).await, Ok(()));
+        assert_eq!(seal.redeem(&ana, &state, &delete, Answer::Accepted).await, Ok(()));
+        assert_eq!(seal.redeem(&ana, &state, &delete, Answer::Accepted).await, Err(Redemption::Invalid));
+        assert_eq!(seal.redeem(&ana, &state, &delete, Answer::None).await, Err(Redemption::Invalid));
     }
 
     #[tokio::test]
@@ -314,7 +365,7 @@ mod tests {
         let state = seal.issue(&ana, &delete).unwrap();
         let tries = (0..32).map(|_| {
             let (seal, ana, state, delete) = (seal.clone(), ana.clone(), state.clone(), delete.clone());
-            tokio::spawn(async move { seal.redeem(&ana, &state, &delete, true).await.is_ok() })
+            tokio::spawn(async move { seal.redeem(&ana, &state, &delete, Answer::Accepted).await.is_ok() })
         });
         let mut won = 0;
         for tried in tries.collect::<Vec<_>>() {
@@ -335,10 +386,13 @@ mod tests {
             Caller { choice: Choice::Open, ..ana.clone() },
         ];
         for other in &others {
-            assert_eq!(seal.redeem(other, &state, &delete, true).await, Err(Redemption::Invalid));
+            assert_eq!(seal.redeem(other, &state, &delete, Answer::Accepted).await, Err(Redemption::Invalid));
         }
-        assert_eq!(seal.redeem(&ana, &state, &action("update", "v1"), true).await, Err(Redemption::Invalid));
-        assert_eq!(seal.redeem(&ana, &state, &delete, true).await, Ok(()));
+        assert_eq!(
+            seal.redeem(&ana, &state, &action("update", "v1"), Answer::Accepted).await,
+            Err(Redemption::Invalid)
+        );
+        assert_eq!(seal.redeem(&ana, &state, &delete, Answer::Accepted).await, Ok(()));
     }
 
     #[tokio::test]
@@ -349,10 +403,14 @@ mod tests {
             let mut altered = state.clone().into_bytes();
             altered[position] = if altered[position] == b'A' { b'B' } else { b'A' };
             let altered = String::from_utf8(altered).unwrap();
-            assert_eq!(seal.redeem(&ana, &altered, &delete, true).await, Err(Redemption::Invalid), "{position}");
+            assert_eq!(
+                seal.redeem(&ana, &altered, &delete, Answer::Accepted).await,
+                Err(Redemption::Invalid),
+                "{position}"
+            );
         }
         for cut in ["", "v1", "v1.", "v1.a.", "v1.a.AAAA", &state[..state.len() - 4], &format!("{state}AAAA")] {
-            assert_eq!(seal.redeem(&ana, cut, &delete, true).await, Err(Redemption::Invalid), "{cut}");
+            assert_eq!(seal.redeem(&ana, cut, &delete, Answer::Accepted).await, Err(Redemption::Invalid), "{cut}");
         }
     }
 
@@ -362,10 +420,17 @@ mod tests {
         let now = Timestamp::now();
         let state = seal.issue_at(&ana, &delete, now).unwrap();
         let later = now.plus_seconds(LIFETIME);
-        assert_eq!(seal.redeem_at(&ana, &state, &delete, true, later).await, Err(Redemption::Expired));
-        assert_eq!(seal.redeem(&ana, &state, &action("delete", "v2"), false).await, Err(Redemption::Changed));
-        assert_eq!(seal.redeem(&ana, &state, &action("delete", "v2"), true).await, Err(Redemption::Changed));
-        assert_eq!(seal.redeem(&ana, &state, &delete, true).await, Err(Redemption::Invalid), "an answer spends it");
+        assert_eq!(seal.redeem_at(&ana, &state, &delete, Answer::Accepted, later).await, Err(Redemption::Expired));
+        assert_eq!(seal.redeem(&ana, &state, &action("delete", "v2"), Answer::None).await, Err(Redemption::Changed));
+        assert_eq!(
+            seal.redeem(&ana, &state, &action("delete", "v2"), Answer::Accepted).await,
+            Err(Redemption::Changed)
+        );
+        assert_eq!(
+            seal.redeem(&ana, &state, &delete, Answer::Accepted).await,
+            Err(Redemption::Invalid),
+            "an answer spends it"
+        );
     }
 
     #[tokio::test]
@@ -374,10 +439,10 @@ mod tests {
         let before = confirmations(vec![key("old", 1)]).await;
         let state = before.issue(&ana, &delete).unwrap();
         let after = confirmations(vec![key("new", 2), key("old", 1)]).await;
-        assert_eq!(after.redeem(&ana, &state, &delete, true).await, Ok(()));
+        assert_eq!(after.redeem(&ana, &state, &delete, Answer::Accepted).await, Ok(()));
         assert!(after.issue(&ana, &delete).unwrap().starts_with("v1.new."));
         let without = confirmations(vec![key("new", 2)]).await;
-        assert_eq!(without.redeem(&ana, &state, &delete, true).await, Err(Redemption::Invalid));
+        assert_eq!(without.redeem(&ana, &state, &delete, Answer::Accepted).await, Err(Redemption::Invalid));
     }
 
     #[test]

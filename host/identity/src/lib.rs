@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 pub use allowance::Allowance;
 pub use bearer::{Bearer, bearer};
-pub use confirmation::{Action, Confirmations, Key, KeyError, KeyRing, Redemption};
+pub use confirmation::{Action, Answer, Confirmations, Key, KeyError, KeyRing, Redemption};
 pub use demo::{DemoToken, DemoTokens};
 pub use token::{Audience, SourceError, Token, TokenSource};
 

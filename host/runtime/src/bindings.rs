@@ -19,6 +19,7 @@ wasmtime::component::bindgen!({
         "kobana:api/dispatch.[method]caller.prepare": async | trappable,
         "kobana:api/dispatch.[method]caller.issue-confirmation": async | trappable,
         "kobana:api/dispatch.[method]caller.redeem-confirmation": async | trappable,
+        "kobana:api/dispatch.[method]caller.refuse-confirmation": async | trappable,
         default: trappable,
     },
     with: {

@@ -172,4 +172,7 @@ pub trait Caller: Send + Sync + 'static {
     async fn redeem_confirmation(&self, _state: String, _action: Action, _answer: Answer) -> Result<(), Redemption> {
         Err(Redemption::Invalid)
     }
+
+    /// Puts on record that a call was refused because nobody could be asked.
+    async fn refuse_confirmation(&self, _action: Action) {}
 }

@@ -79,6 +79,13 @@ impl wire::HostCaller for State {
         Ok(outcome.unwrap_or(Err(Redemption::Invalid)).map_err(wire::Redemption::from))
     }
 
+    async fn refuse_confirmation(&mut self, caller: Resource<Handle>, action: wire::Action) -> Result<()> {
+        let caller = Arc::clone(self.table.get(&caller)?);
+        // Without a client there is nobody left to refuse.
+        let _ = self.wait(caller.refuse_confirmation(action.into())).await;
+        Ok(())
+    }
+
     fn drop(&mut self, caller: Resource<Handle>) -> Result<()> {
         self.table.delete(caller)?;
         Ok(())
