@@ -104,6 +104,7 @@ fn connections_are_limited() {
     let mut last = open.pop().expect("there are eight");
     last.send(&server.legacy("ping").bytes()["POST /mcp HTTP/1.1\r\n".len()..]);
     last.answer().result();
+    assert!(waiting.is_silent(), "there is no ninth connection");
     drop(last);
     assert_eq!(waiting.answer().json()["id"], 9);
     server.legacy("ping").send_on(&mut waiting).result();

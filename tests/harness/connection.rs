@@ -61,6 +61,14 @@ impl Connection {
         Some(answer)
     }
 
+    /// Whether nothing has come yet.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.stream.set_nonblocking(true).expect("the mode can be set");
+        let peeked = self.stream.peek(&mut [0]);
+        self.stream.set_nonblocking(false).expect("the mode can be set");
+        self.unread.is_empty() && peeked.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+    }
+
     /// Whether the server has hung up, with nothing left to read.
     pub(crate) fn is_closed(&mut self) -> bool {
         self.unread.is_empty() && !self.fill()
