@@ -14,6 +14,14 @@ const ROUNDS: usize = 6;
 /// Requests on the way at the same time on one connection.
 const PIPELINED: usize = 8;
 
+/// Tokens, and whose they are.
+const PERSONS: [(&str, &str); 4] = [
+    ("demo-bench", "Ana Souza"),
+    ("demo-globex", "Gil Prado"),
+    ("demo-viewer", "Vera Lima"),
+    ("demo-multi", "Marcos Reis"),
+];
+
 /// A request, and what shows that an answer is its own.
 struct Errand {
     call: Call,
@@ -32,6 +40,8 @@ enum Kind {
     Write,
     /// A row by its id.
     Email(usize),
+    /// Who is calling: one of several persons, in turn.
+    Person(&'static str),
     /// A version that nobody speaks; the error repeats it.
     Version,
 }
@@ -40,11 +50,13 @@ enum Kind {
 fn errand(server: &Server, n: usize) -> Errand {
     let (word, modern) = (nonce("w"), n.is_multiple_of(2));
     let call = |method: &str| if modern { server.modern(method) } else { server.legacy(method) };
-    let kind = match (n / 2) % 5 {
+    let (token, person) = PERSONS[n % PERSONS.len()];
+    let kind = match (n / 2) % 6 {
         0 => Kind::Resource,
         1 => Kind::UnknownTool,
         2 => Kind::Write,
         3 => Kind::Email(n % 60 + 1),
+        4 => Kind::Person(person),
         _ => Kind::Version,
     };
     let call = match kind {
@@ -54,9 +66,11 @@ fn errand(server: &Server, n: usize) -> Errand {
             call("tools/call").name("inboxes_upsert").arguments(json!({ "external_id": word, "label": word }))
         }
         Kind::Email(row) => call("tools/call").name("emails_get").arguments(json!({ "id": email(row) })),
+        Kind::Person(_) => call("tools/call").name("me_get"),
         Kind::Version => server.legacy("tools/list").version(&word),
     };
-    let call = call.token("demo-bench").id(&format!("\"{word}\""));
+    let token = if matches!(kind, Kind::Person(_)) { token } else { "demo-bench" };
+    let call = call.token(token).id(&format!("\"{word}\""));
     Errand { call, word, modern, kind }
 }
 
@@ -85,6 +99,7 @@ fn is_own(errand: &Errand, answer: &Answer) {
         }
         Kind::Write => assert_eq!(document(errand, &message)["data"]["label"], errand.word, "{answer}"),
         Kind::Email(row) => assert_eq!(document(errand, &message)["data"]["id"], email(row), "{answer}"),
+        Kind::Person(name) => assert_eq!(document(errand, &message)["data"]["person"]["name"], name, "{answer}"),
         Kind::Version => {}
     }
 }

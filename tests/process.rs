@@ -236,6 +236,18 @@ fn a_request_that_does_not_end_is_cut_off_when_its_time_is_over() {
 }
 
 #[test]
+fn who_cannot_wait_asks_twice() {
+    let server = Server::demo().start();
+    let mut running = server.connect();
+    running.send(server.legacy("ping").header("Expect", "100-continue").set("Content-Length", "40").head());
+    running.answer().is(100);
+    server.terminate();
+    server.wait_for_log("stopping");
+    server.terminate();
+    assert_eq!(server.wait().code(), Some(130));
+}
+
+#[test]
 fn an_orderly_stop_is_no_error() {
     let server = Server::demo().start();
     for _ in 0..20 {
