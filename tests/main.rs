@@ -12,6 +12,7 @@ mod confirmation;
 mod cursors;
 mod docs;
 mod dual_era;
+mod errors;
 mod founding_page;
 mod framing;
 mod harness;

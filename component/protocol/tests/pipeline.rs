@@ -3,7 +3,7 @@
 // The whole crate is a test; clippy knows only functions marked as such.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -15,11 +15,12 @@ use kobana_protocol::{
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// An API that knows one token and answers every call with an empty page.
+/// An API that knows one token and answers every call with an empty page, unless it is told to answer something else.
 #[derive(Default)]
 struct Counting {
     proofs: Cell<u32>,
     calls: Cell<u32>,
+    answer: RefCell<Option<Result<Response, Failure>>>,
 }
 
 struct Everyone<'a>(&'a Counting);
@@ -53,6 +54,9 @@ impl Caller for Everyone<'_> {
 
     async fn call(&self, _: Request) -> Result<Response, Failure> {
         self.0.calls.set(self.0.calls.get() + 1);
+        if let Some(answer) = self.0.answer.borrow().clone() {
+            return answer;
+        }
         Ok(Response { status: 200, body: br#"{"data":[],"meta":{"next_cursor":null}}"#.to_vec(), retry_after: None })
     }
 
@@ -187,6 +191,36 @@ fn tools_are_listed_and_called_by_scope_and_permission() {
     assert!(header(&refused, "www-authenticate").unwrap().contains("inbox.workspaces"));
     assert_eq!(code(&call("nope")), -32602);
     assert_eq!(api.calls.get(), 1);
+}
+
+#[test]
+fn what_breaks_behind_the_endpoint_is_told_by_what_a_client_can_do_about_it() {
+    let refused = |status: u16, code: &str| {
+        let body = json!({"error": {"code": code, "message": "No."}}).to_string().into_bytes();
+        Ok(Response { status, body, retry_after: (status == 503).then_some(9) })
+    };
+    let table = [
+        (refused(503, "unavailable"), 503, -31503),
+        (refused(500, "internal_error"), 200, -32603),
+        (Err(Failure::Unavailable(9)), 503, -31503),
+        (Err(Failure::Internal), 200, -32603),
+        (Err(Failure::TimedOut), 200, -32603),
+    ];
+    let calls = [
+        ("tools/call", "emails_list", json!({"name": "emails_list"})),
+        ("resources/read", "kobana://inbox/me", json!({"uri": "kobana://inbox/me"})),
+    ];
+    for (answer, status, expected) in table {
+        for (method, name, params) in &calls {
+            let api = Counting { answer: RefCell::new(Some(answer.clone())), ..Counting::default() };
+            let lines = [GOOD, JSON, MODERN, ("mcp-method", method.as_bytes()), ("mcp-name", name.as_bytes())];
+            let response = send(&api, "POST", "/mcp", &lines, &modern(method, params.clone()));
+            assert_eq!((response.status, code(&response)), (status, expected), "{method}: {answer:?}");
+            assert_eq!(header(&response, "retry-after"), (status == 503).then_some("9"));
+            let text = String::from_utf8(response.body).unwrap();
+            assert!(!text.contains("No."), "what broke is nobody's business: {text}");
+        }
+    }
 }
 
 /// Bodies near to what the protocol takes: the interesting faults are small ones.
