@@ -1,11 +1,16 @@
 //! The store on real SQLite, in memory and in a file.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+use std::io::Read as _;
+use std::path::Path;
 
 use kobana_contract::Role;
+use kobana_store::jobs::{self, Ending, NewJob};
 use kobana_store::rows::{Emails, Inboxes, WorkspaceChanges, WorkspaceColumn, Workspaces};
 use kobana_store::sea_orm::{ColumnTrait, ConnectionTrait, PaginatorTrait, QueryFilter, Set, Statement};
 use kobana_store::{InOrganization, InWorkspace, Location, Scope, Store, demo, fault, organizations, people, settings};
+use uuid::Uuid;
 
 async fn demo_store() -> Store {
     let store = Store::open(Location::Memory).await.unwrap();
@@ -207,4 +212,132 @@ async fn of_two_filters_the_narrower_one_is_looked_up_once_rows_were_counted() {
     let step = store.reads().query_one_raw(explain).await.unwrap().unwrap();
     let step: String = step.try_get("", "detail").unwrap();
     assert!(step.contains("emails_by_sender"), "{step}");
+}
+
+fn job(kind: &'static str, subject: u128, run_at: i64) -> NewJob {
+    NewJob { kind, subject: Some(Uuid::from_u128(subject)), payload: serde_json::Map::new(), run_at }
+}
+
+async fn create(store: &Store, job: NewJob) -> Uuid {
+    let tx = store.begin().await.unwrap();
+    let id = jobs::create(&tx, job, 0).await.unwrap();
+    tx.commit().await.unwrap();
+    id
+}
+
+async fn end(store: &Store, id: Uuid, owner: Uuid) -> bool {
+    let tx = store.begin().await.unwrap();
+    let ended = jobs::end(&tx, id, owner, Ending::Done, None, 50).await.unwrap();
+    if ended {
+        tx.commit().await.unwrap();
+    }
+    ended
+}
+
+#[tokio::test]
+async fn a_job_is_there_with_its_transaction_and_gone_without() {
+    let store = Store::open(Location::Memory).await.unwrap();
+    let tx = store.begin().await.unwrap();
+    jobs::create(&tx, job("a", 1, 10), 0).await.unwrap();
+    drop(tx);
+    assert!(jobs::claim(&store, &["a"], Uuid::now_v7(), 100, 200, 9).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn jobs_are_taken_when_due_in_order_and_by_one_worker() {
+    let store = Store::open(Location::Memory).await.unwrap();
+    let (later, first, other) = (
+        create(&store, job("a", 1, 20)).await,
+        create(&store, job("a", 2, 10)).await,
+        create(&store, job("b", 3, 5)).await,
+    );
+    create(&store, job("a", 4, 1_000)).await;
+    let (one, two) = (Uuid::now_v7(), Uuid::now_v7());
+    let claim = async |kinds: &[&str], owner, now, limit| {
+        let rows = jobs::claim(&store, kinds, owner, now, now + 100, limit).await.unwrap();
+        rows.iter().map(|row| (row.id, row.attempts)).collect::<Vec<_>>()
+    };
+    assert_eq!(claim(&["a"], one, 100, 1).await, [(first, 1)]);
+    assert_eq!(claim(&["a"], two, 100, 9).await, [(later, 1)]);
+    assert_eq!(claim(&["a", "b"], two, 100, 9).await, [(other, 1)]);
+    assert_eq!(claim(&["a", "b"], one, 200, 9).await, []);
+    // The lease ran out: somebody else takes over, and the first can end nothing any more.
+    assert_eq!(claim(&["a"], two, 201, 1).await, [(first, 2)]);
+    assert!(!end(&store, first, one).await);
+    assert!(end(&store, first, two).await);
+    assert!(!end(&store, first, two).await);
+    assert_eq!(jobs::renew(&store, two, &[first, later], 500).await.unwrap(), [later]);
+}
+
+#[tokio::test]
+async fn jobs_go_back_with_a_delay_or_as_if_never_begun() {
+    let store = Store::open(Location::Memory).await.unwrap();
+    let (id, owner) = (create(&store, job("a", 1, 10)).await, Uuid::now_v7());
+    let claim = async |now| jobs::claim(&store, &["a"], owner, now, now + 100, 9).await.unwrap();
+    assert_eq!(claim(10).await.len(), 1);
+    assert!(jobs::retry(&store, id, owner, 50, "no luck".to_owned()).await.unwrap());
+    assert!(!jobs::retry(&store, id, owner, 50, "again".to_owned()).await.unwrap());
+    assert!(claim(49).await.is_empty());
+    let again = claim(50).await;
+    assert_eq!((again[0].attempts, again[0].last_error.as_deref()), (2, Some("no luck")));
+    assert_eq!(jobs::release(&store, owner).await.unwrap(), 1);
+    assert_eq!(claim(50).await[0].attempts, 2);
+}
+
+#[tokio::test]
+async fn cancelled_jobs_are_nobodys() {
+    let store = Store::open(Location::Memory).await.unwrap();
+    let (id, owner) = (create(&store, job("a", 1, 10)).await, Uuid::now_v7());
+    create(&store, job("b", 1, 10)).await;
+    jobs::claim(&store, &["a"], owner, 10, 100, 9).await.unwrap();
+    let tx = store.begin().await.unwrap();
+    let cancelled = jobs::cancel(&tx, "a", Uuid::from_u128(1), 20).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(cancelled.iter().map(|row| row.id).collect::<Vec<_>>(), [id]);
+    assert!(!end(&store, id, owner).await);
+    assert_eq!(jobs::forget(&store, 20).await.unwrap(), 0);
+    assert_eq!(jobs::forget(&store, 21).await.unwrap(), 1);
+    assert_eq!(jobs::about(store.reads(), Uuid::from_u128(1)).await.unwrap().len(), 1);
+}
+
+fn files(folder: &Path) -> usize {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.map(|path| if path.is_dir() { files(&path) } else { 1 }).sum()
+}
+
+#[tokio::test]
+async fn a_file_is_kept_whole_or_not_at_all() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(Location::Directory(directory.path().to_owned())).await.unwrap();
+    let (blobs, folder) = (store.blobs(), directory.path().join("blobs"));
+    let long = vec![7; 700_000];
+    let mut staging = blobs.stage().await.unwrap();
+    for piece in long.chunks(100_001) {
+        staging.write(piece).await.unwrap();
+    }
+    let staged = staging.end().await.unwrap();
+    assert_eq!((staged.length(), files(&folder)), (700_000, 1));
+    blobs.keep(staged, "raw/a/b.eml").await.unwrap();
+    let (mut file, length) = blobs.open_file("raw/a/b.eml").await.unwrap().unwrap();
+    let mut read = Vec::new();
+    file.read_to_end(&mut read).unwrap();
+    assert!(read == long && length == 700_000);
+    let mut forgotten = blobs.stage().await.unwrap();
+    forgotten.write(b"half").await.unwrap();
+    drop(forgotten);
+    drop(blobs.stage().await.unwrap().end().await.unwrap());
+    assert_eq!(files(&folder), 1);
+    blobs.remove("raw/a/b.eml").await.unwrap();
+    blobs.remove("raw/a/b.eml").await.unwrap();
+    assert_eq!((blobs.open_file("raw/a/b.eml").await.unwrap().is_none(), files(&folder)), (true, 0));
+}
+
+#[tokio::test]
+async fn no_name_leads_out_of_the_directory() {
+    let store = Store::open(Location::Memory).await.unwrap();
+    for key in ["", "/", "..", "../x", "raw/../../x", "raw//x", "/etc/passwd", "raw/.x", "staging/x", "a b", "ä", "a\0"]
+    {
+        assert!(store.blobs().open_file(key).await.is_err(), "{key}");
+    }
+    assert!(store.blobs().open_file(&"x".repeat(256)).await.is_err());
 }

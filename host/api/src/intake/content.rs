@@ -160,3 +160,70 @@ fn headers(message: &Message<'_>) -> Vec<(String, String)> {
     };
     message.headers().iter().map(readable).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::intake::headers;
+
+    /// Pieces that messages are made of, in an order that they should not have.
+    fn fragments() -> impl Strategy<Value = Vec<u8>> {
+        let piece = prop_oneof![
+            Just(b"Content-Type: multipart/mixed; boundary=x\r\n".to_vec()),
+            Just(b"Content-Type: message/rfc822\r\n\r\n".to_vec()),
+            Just(b"Content-Type: multipart/digest; boundary=\"x".to_vec()),
+            Just(b"Content-Type: text/html; charset=utf-16\r\n".to_vec()),
+            Just(b"Content-Transfer-Encoding: base64\r\n".to_vec()),
+            Just(b"Content-Transfer-Encoding: quoted-printable\n".to_vec()),
+            Just(b"Content-Disposition: attachment; filename*0*=utf-8''%e2%82".to_vec()),
+            Just(b"Subject: =?utf-8?B?4pi".to_vec()),
+            Just(b"From: \"a\" <a@b>, (c".to_vec()),
+            Just(b"Date: Mon, 32 Foo 99999 99:99:99 +9999\r\n".to_vec()),
+            Just(b"\r\n--x\r\n".to_vec()),
+            Just(b"\r\n--x--\r\n".to_vec()),
+            Just(b"\r\n\r\n".to_vec()),
+            Just(b"=C3=\r\n=".to_vec()),
+            any::<Vec<u8>>(),
+        ];
+        proptest::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn no_bytes_are_too_much(bytes in prop_oneof![any::<Vec<u8>>(), fragments()]) {
+            let content = parse(&bytes);
+            prop_assert!(content.text.iter().chain(&content.html).all(|text| !text.contains('\0')));
+            let head = headers::head(&mut bytes.as_slice()).unwrap();
+            if let Some(headers) = headers::read(&head, &[0; 32]) {
+                prop_assert!(crate::schema::is_address(&headers.from));
+                prop_assert!(headers.sent_at.is_none_or(|time| !time.to_string().is_empty()));
+                prop_assert!(headers.subject.iter().all(|subject| !subject.chars().any(char::is_control)));
+                prop_assert!(headers.message_id.starts_with('<') && headers.message_id.ends_with('>'));
+            }
+        }
+    }
+
+    #[test]
+    fn nesting_without_end_does_not_end_the_process() {
+        for depth in [FEW_PARTS, MOST_PARTS, MOST_PARTS + 1, 200_000] {
+            for header in [
+                "Content-Type: message/rfc822\r\n\r\n",
+                "Content-Type: multipart/digest; boundary=x\r\n\r\n--x\r\n\r\n",
+            ] {
+                let raw = format!("From: a@b.example\r\n{}", header.repeat(depth));
+                let content = parse(raw.as_bytes());
+                assert!(depth <= MOST_PARTS || content == Content::default());
+            }
+        }
+    }
+
+    #[test]
+    fn undeclared_bytes_are_what_windows_wrote() {
+        let content = parse(b"From: a@b.example\r\n\r\nCobran\xe7a \x80");
+        assert_eq!(content.text.as_deref(), Some("Cobran\u{e7}a \u{20ac}"));
+    }
+}

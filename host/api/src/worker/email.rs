@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::policy::{self, Verdict};
-use super::{Failure, Handler, Job};
+use super::{Backoff, Failure, Handler, Job};
 use crate::engine::{Assignment, Cost, EngineError, Engines, Mail, Outcome};
 use crate::intake::content::{self, Content};
 use crate::intake::events;
@@ -77,11 +77,12 @@ pub(crate) async fn write(tx: &Write, email: &EmailRow) -> Result<(), DbErr> {
 /// Processes e-mails.
 pub(super) struct Processing {
     engines: Engines,
+    backoff: Backoff,
 }
 
 impl Processing {
-    pub(super) const fn new(engines: Engines) -> Self {
-        Self { engines }
+    pub(super) const fn new(engines: Engines, backoff: Backoff) -> Self {
+        Self { engines, backoff }
     }
 }
 
@@ -100,6 +101,10 @@ struct Case {
 impl Handler for Processing {
     fn kind(&self) -> &'static str {
         KIND
+    }
+
+    fn backoff(&self) -> Backoff {
+        self.backoff
     }
 
     async fn run(&self, job: &Job) -> Result<(), Failure> {

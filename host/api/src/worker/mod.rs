@@ -32,6 +32,8 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
+pub use backoff::Backoff;
+
 use crate::engine::{EngineSettings, Engines, SettingsError};
 
 /// How the worker works.
@@ -43,11 +45,14 @@ pub struct WorkerSettings {
     pub lease: Duration,
     /// How often the queue is looked at for work that other processes made or that falls due.
     pub poll: Duration,
+    /// How patient it is with e-mails whose processing fails.
+    pub backoff: Backoff,
 }
 
 impl Default for WorkerSettings {
     fn default() -> Self {
-        Self { concurrency: 4, lease: Duration::from_secs(60), poll: Duration::from_secs(1) }
+        let (lease, poll) = (Duration::from_secs(60), Duration::from_secs(1));
+        Self { concurrency: 4, lease, poll, backoff: Backoff::default() }
     }
 }
 
@@ -72,15 +77,8 @@ pub(crate) trait Handler: Send + Sync + 'static {
     /// The kind, as it stands in the queue.
     fn kind(&self) -> &'static str;
 
-    /// How often a job is begun before it is given up.
-    fn most_attempts(&self) -> u32 {
-        8
-    }
-
-    /// How long to wait after this attempt, counted from one.
-    fn delay(&self, attempt: u32) -> Duration {
-        backoff::delay(attempt)
-    }
+    /// How often it is tried, and how long to wait in between.
+    fn backoff(&self) -> Backoff;
 
     /// Does the job, and ends it with [`Job::end`] in the transaction that holds its effect.
     async fn run(&self, job: &Job) -> Result<(), Failure>;
@@ -169,7 +167,8 @@ impl Worker {
         settings: WorkerSettings,
         engines: EngineSettings,
     ) -> Result<Self, SettingsError> {
-        let handlers: Vec<Arc<dyn Handler>> = vec![Arc::new(email::Processing::new(Engines::new(engines)?))];
+        let handlers: Vec<Arc<dyn Handler>> =
+            vec![Arc::new(email::Processing::new(Engines::new(engines)?, settings.backoff))];
         Ok(Self::with_handlers(store, wake, settings, handlers))
     }
 

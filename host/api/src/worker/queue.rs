@@ -149,7 +149,7 @@ async fn stopped(stop: &mut watch::Receiver<Option<Duration>>) -> Duration {
 /// Does a job, or says what became of it.
 async fn attempt(handler: &dyn Handler, job: &Job) {
     let attempts = u32::try_from(job.row.attempts).unwrap_or(u32::MAX);
-    let outcome = if attempts > handler.most_attempts() {
+    let outcome = if attempts > handler.backoff().attempts {
         Err(Failure::GiveUp("it was begun too often without coming to an end".to_owned()))
     } else {
         let panicked = |_| Err(Failure::Retry { reason: "the worker failed at it".to_owned(), after: None });
@@ -157,8 +157,8 @@ async fn attempt(handler: &dyn Handler, job: &Job) {
     };
     let settled = match outcome {
         Ok(()) => Ok(()),
-        Err(Failure::Retry { reason, after }) if attempts < handler.most_attempts() => {
-            let delay = after.unwrap_or_default().max(handler.delay(attempts));
+        Err(Failure::Retry { reason, after }) if attempts < handler.backoff().attempts => {
+            let delay = after.unwrap_or_default().max(handler.backoff().delay(attempts));
             put_back(job, delay, reason).await
         }
         Err(Failure::Retry { reason, .. } | Failure::GiveUp(reason)) => give_up(handler, job, reason).await,

@@ -61,7 +61,12 @@ impl Answer {
 
 impl World {
     pub(crate) async fn new() -> Self {
-        let store = Store::open(Location::Memory).await.unwrap();
+        Self::at(Location::Memory).await
+    }
+
+    /// The same world in another place.
+    pub(crate) async fn at(location: Location) -> Self {
+        let store = Store::open(location).await.unwrap();
         demo::seed(&store).await.unwrap();
         let settings = Settings { inbox_domain: demo::INBOX_DOMAIN.to_owned() };
         let router = Api::new(store.clone(), settings).await.unwrap().router();
@@ -107,6 +112,14 @@ impl World {
         let json = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap() };
         assert_eq!(parts.headers[header::CACHE_CONTROL], "no-store");
         Answer { status: parts.status, headers: parts.headers, json }
+    }
+
+    /// What is downloaded, byte for byte.
+    pub(crate) async fn download(&self, caller: &Caller, path: &str) -> (HeaderMap, Vec<u8>) {
+        let request = request(caller, "GET", path).body(Body::empty()).unwrap();
+        let (parts, body) = self.router.clone().oneshot(request).await.unwrap().into_parts();
+        assert_eq!(parts.status, StatusCode::OK, "{path}");
+        (parts.headers, body.collect().await.unwrap().to_bytes().to_vec())
     }
 
     pub(crate) async fn get(&self, caller: &Caller, path: &str) -> Answer {

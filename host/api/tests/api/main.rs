@@ -4,14 +4,20 @@
 
 mod agents;
 mod bodies;
+mod crash;
 mod emails;
 mod gates;
 mod harness;
 mod idempotency;
 mod inboxes;
+mod ingest;
+mod mail;
+mod models;
 mod paging;
 mod paths;
+mod policy;
 mod prepare;
+mod processing;
 mod records;
 mod webhooks;
 mod workspaces;
