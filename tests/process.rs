@@ -239,6 +239,14 @@ fn a_request_that_does_not_end_is_cut_off_when_its_time_is_over() {
 }
 
 #[test]
+#[ignore = "known fault: a log line that cannot be written is a panic"]
+fn a_log_that_cannot_be_written_takes_nothing_along() {
+    let server = Server::demo().env("KOBANA_LOG__LEVEL", "debug").without_log().start();
+    server.legacy("ping").send().result();
+    server.modern("tools/call").name("me_get").send().document();
+}
+
+#[test]
 fn who_cannot_wait_asks_twice() {
     let server = Server::demo().start();
     let mut running = server.connect();

@@ -211,6 +211,13 @@ impl Setup {
         self
     }
 
+    /// Sends the log where nothing can be written.
+    pub(crate) fn without_log(mut self) -> Self {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a device that is always full");
+        self.command.stderr(full);
+        self
+    }
+
     fn spawn(mut self) -> Process {
         if let Some(listen) = &self.listen {
             self.command.args(["--listen", listen]);
@@ -222,7 +229,10 @@ impl Setup {
     #[track_caller]
     pub(crate) fn start(self) -> Server {
         let mut process = self.spawn();
-        let (log, errors) = collect(process.0.stderr.take().expect("standard error is captured"));
+        let (log, errors) = match process.0.stderr.take() {
+            Some(errors) => collect(errors),
+            None => collect(std::io::empty()),
+        };
         let mut output = BufReader::new(process.0.stdout.take().expect("standard output is captured"));
         let mut banner = String::new();
         while !banner.contains("claude mcp add") {
