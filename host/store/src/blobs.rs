@@ -9,6 +9,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
@@ -18,6 +19,8 @@ use crate::Location;
 
 /// Where staged files are, below the root.
 const STAGING: &str = "staging";
+/// A staged file this old belongs to a process that died. Another process may be writing a younger one right now.
+const FORGOTTEN: Duration = Duration::from_secs(24 * 60 * 60);
 /// Bytes that are gathered before they are written.
 const CHUNK: usize = 256 * 1024;
 
@@ -53,7 +56,9 @@ impl Blobs {
             Location::Directory(path) => Root::Kept(path.join("blobs")),
             Location::Memory => Root::Private(tempfile::Builder::new().prefix("kobana-").tempdir()?),
         };
-        directory(&root.path().join(STAGING))?;
+        let staging = root.path().join(STAGING);
+        directory(&staging)?;
+        clear(&staging)?;
         Ok(Self { root: Arc::new(root) })
     }
 
@@ -250,6 +255,19 @@ fn private() -> OpenOptions {
 
 fn directory(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Removes what processes that died left behind.
+fn clear(staging: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(staging)? {
+        let entry = entry?;
+        // Whatever is gone already, or younger by a clock that was set, is left alone.
+        let modified = entry.metadata().and_then(|about| about.modified()).ok();
+        if modified.and_then(|time| time.elapsed().ok()).is_some_and(|age| age > FORGOTTEN) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+    Ok(())
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {

@@ -333,6 +333,20 @@ async fn a_file_is_kept_whole_or_not_at_all() {
 }
 
 #[tokio::test]
+async fn what_a_dead_process_staged_is_cleared_away_and_what_is_being_staged_is_not() {
+    let directory = tempfile::tempdir().unwrap();
+    let location = Location::Directory(directory.path().to_owned());
+    let store = Store::open(location.clone()).await.unwrap();
+    let folder = directory.path().join("blobs/staging");
+    let old = std::fs::File::create(folder.join("old")).unwrap();
+    old.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(90_000)).unwrap();
+    let staging = store.blobs().stage().await.unwrap();
+    drop(Store::open(location).await.unwrap());
+    assert_eq!(files(&folder), 1);
+    staging.end().await.unwrap();
+}
+
+#[tokio::test]
 async fn no_name_leads_out_of_the_directory() {
     let store = Store::open(Location::Memory).await.unwrap();
     for key in ["", "/", "..", "../x", "raw/../../x", "raw//x", "/etc/passwd", "raw/.x", "staging/x", "a b", "ä", "a\0"]

@@ -7,6 +7,8 @@ use kobana_store::blobs::Blobs;
 use mail_parser::decoders::html::html_to_text;
 use mail_parser::{Encoding, Message, MessageParser, MessagePart, MimeHeaders as _, PartType};
 
+use tokio::sync::Semaphore;
+
 use super::headers::line;
 
 /// The most MIME headers of a message that is taken apart. Each may nest one message in another, and the stack that they
@@ -20,6 +22,11 @@ const DEEP_STACK: usize = 64 * 1024 * 1024;
 const LONGEST_NAME: usize = 255;
 /// The longest value of a header that is kept for filters, in characters.
 const LONGEST_VALUE: usize = 4_096;
+
+/// From this many bytes on, messages are taken apart one at a time: each is in memory as a whole, and its attachments once
+/// more, decoded.
+const LARGE: u64 = 4 * 1024 * 1024;
+static TURNS: Semaphore = Semaphore::const_new(1);
 
 /// A message, taken apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -58,6 +65,8 @@ impl Content {
 /// When it cannot be read.
 pub(crate) async fn read(blobs: &Blobs, key: &str) -> io::Result<Option<Content>> {
     let Some((mut file, length)) = blobs.open_file(key).await? else { return Ok(None) };
+    // Errors only once the semaphore is closed, which nobody does.
+    let _turn = if length > LARGE { TURNS.acquire().await.ok() } else { None };
     let read = tokio::task::spawn_blocking(move || {
         let mut raw = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
         file.read_to_end(&mut raw)?;
