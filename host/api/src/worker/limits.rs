@@ -28,8 +28,8 @@ pub(super) async fn exceeded(
         }
     }
     if let Some(limit) = workspace.monthly_cost_limit {
-        let used = usage::since(connection, &[workspace.id], usage::month_of(now).0).await?;
-        if used.get(&workspace.id).is_some_and(|used| used.cost >= limit) {
+        let used = usage::costs(connection, &[workspace.id], usage::month_of(now).0).await?;
+        if used.get(&workspace.id).is_some_and(|used| *used >= limit) {
             return Ok(Some("the workspace has used its cost limit of the month".to_owned()));
         }
     }

@@ -1,4 +1,4 @@
-//! The queue of work that outlives the request and the process that asked for it.
+//! The queue of work that outlives the request and the process that asked for it, and what that work costs.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{
@@ -42,8 +42,10 @@ impl MigrationTrait for Jobs {
 }
 
 /// Work that is done stays out of the way of work that is not; partial indexes are the same in SQLite and Postgres.
-const INDEXES: [&str; 3] = [
+const INDEXES: [&str; 4] = [
     "CREATE INDEX jobs_due ON jobs (run_at, id) WHERE finished_at IS NULL",
     "CREATE INDEX jobs_by_subject ON jobs (subject) WHERE finished_at IS NULL",
     "CREATE INDEX jobs_finished ON jobs (finished_at) WHERE finished_at IS NOT NULL",
+    // Asked before each run, where there is a limit; most runs cost nothing.
+    "CREATE INDEX agent_runs_by_cost ON agent_runs (workspace_id, created_at, total_cost) WHERE total_cost > 0",
 ];
