@@ -14,6 +14,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::context::Shared;
 use crate::cursor::Cursors;
+use crate::delivery::Courier;
 use crate::error::ApiError;
 use crate::handlers;
 use crate::intake::Intake;
@@ -53,6 +54,7 @@ pub enum BuildError {
 pub struct Api {
     router: Router,
     wake: Wake,
+    courier: Courier,
 }
 
 impl Api {
@@ -80,13 +82,20 @@ impl Api {
         };
         let wake = Wake::default();
         let (vault, intake) = (Vault::new(&key), Intake::new(store.clone(), wake.clone()));
-        let shared = Arc::new(Shared { store, settings, webhooks, vault, cursors, intake });
+        let courier = Courier::new(store.clone(), vault.clone(), webhooks.allow_loopback);
+        let shared = Arc::new(Shared { store, settings, webhooks, vault, cursors, intake, courier: courier.clone() });
         let router = handlers::mount_all(Router::new(), &shared)?
             .fallback(async || ApiError::NotFound)
             .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
             .layer(CatchPanicLayer::custom(panicked))
             .layer(map_response(no_store));
-        Ok(Self { router, wake })
+        Ok(Self { router, wake, courier })
+    }
+
+    /// What sends deliveries to webhooks, once it is started.
+    #[must_use]
+    pub fn courier(&self) -> Courier {
+        self.courier.clone()
     }
 
     /// What wakes the worker up, for a worker of this process.

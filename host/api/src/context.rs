@@ -8,6 +8,7 @@ use kobana_store::blobs::Staged;
 
 use crate::api::{Settings, WebhookSettings};
 use crate::cursor::Cursors;
+use crate::delivery::Courier;
 use crate::intake::Intake;
 use crate::paging::Paging;
 use crate::vault::Vault;
@@ -20,6 +21,7 @@ pub(crate) struct Shared {
     pub(crate) vault: Vault,
     pub(crate) cursors: Cursors,
     pub(crate) intake: Intake,
+    pub(crate) courier: Courier,
 }
 
 /// Who calls, where, and with what.

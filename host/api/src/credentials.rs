@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use http::{HeaderName, HeaderValue};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use kobana_contract::operations::webhooks::{Credentials, WebhookAuth};
 use uuid::Uuid;
 
@@ -46,6 +48,49 @@ pub(crate) fn settle(vault: &Vault, webhook: Uuid, stored: &Stored, wanted: &Cre
     Ok(Stored { auth, sealed: Some(vault.seal(&place(webhook), &text)?) })
 }
 
+/// The header that presents us.
+pub(crate) struct Presented {
+    pub(crate) name: HeaderName,
+    pub(crate) value: HeaderValue,
+    /// What in it must be kept from others.
+    pub(crate) secrets: Vec<String>,
+}
+
+/// The header that presents us to a webhook's address, if it wants one.
+///
+/// # Errors
+/// When the credentials do not open with the configured key.
+pub(crate) fn present(vault: &Vault, webhook: Uuid, stored: &Stored) -> Result<Option<Presented>, ApiError> {
+    let members = match &stored.sealed {
+        Some(sealed) => open(vault, webhook, sealed)?,
+        None => Members::new(),
+    };
+    let member = |name: &str| {
+        let missing = || ApiError::internal(format!("{name} of webhook {webhook} is missing"));
+        members.get(name).cloned().ok_or_else(missing)
+    };
+    let (name, value, mut secrets) = match stored.auth {
+        WebhookAuth::None => return Ok(None),
+        WebhookAuth::Basic => {
+            let password = member("auth_basic_password")?;
+            let encoded = STANDARD.encode(format!("{}:{password}", member("auth_basic_user")?));
+            (AUTHORIZATION, format!("Basic {encoded}"), vec![encoded, password])
+        }
+        WebhookAuth::Bearer => {
+            let token = member("auth_bearer_token")?;
+            (AUTHORIZATION, format!("Bearer {token}"), vec![token])
+        }
+        WebhookAuth::Header => {
+            let name = HeaderName::from_bytes(member("auth_header_key")?.as_bytes()).map_err(ApiError::internal)?;
+            (name, member("auth_header_value")?, vec![])
+        }
+    };
+    secrets.push(value.clone());
+    let mut value = HeaderValue::from_str(&value).map_err(ApiError::internal)?;
+    value.set_sensitive(true);
+    Ok(Some(Presented { name, value, secrets }))
+}
+
 fn open(vault: &Vault, webhook: Uuid, sealed: &[u8]) -> Result<Members, ApiError> {
     serde_json::from_slice(&vault.open(&place(webhook), sealed)?).map_err(ApiError::internal)
 }
@@ -60,6 +105,9 @@ fn check(auth: WebhookAuth, needed: &[&'static str], members: &Members) -> Resul
         match members.get(*name) {
             None => problems.field(name, format!("is required with auth {auth}")),
             Some(value) if !fits(name, value) => problems.field(name, "cannot be sent in an HTTP header"),
+            Some(value) if *name == "auth_header_key" && is_ours(value) => {
+                problems.field(name, "names a header that this server sends itself");
+            }
             Some(_) => {}
         }
     }
@@ -73,6 +121,28 @@ fn fits(name: &str, value: &str) -> bool {
         "auth_bearer_token" | "auth_header_value" => !value.is_empty() && HeaderValue::from_str(value).is_ok(),
         _ => true,
     }
+}
+
+/// Headers that hold the request together or that say what it is.
+fn is_ours(name: &str) -> bool {
+    const OURS: [&str; 14] = [
+        "accept",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "content-type",
+        "expect",
+        "host",
+        "keep-alive",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "user-agent",
+        "via",
+    ];
+    let name = name.to_ascii_lowercase();
+    OURS.contains(&name.as_str()) || name.starts_with("x-kobana-") || name.starts_with("proxy-")
 }
 
 const fn needed(auth: WebhookAuth) -> &'static [&'static str] {
@@ -143,5 +213,15 @@ mod tests {
         assert_eq!(named(&credentials(Some(WebhookAuth::Header), None, None)), 2);
         assert_eq!(named(&credentials(Some(WebhookAuth::Bearer), Some("a\r\nb"), None)), 1);
         assert_eq!(named(&credentials(Some(WebhookAuth::Bearer), Some("a"), None)), 0);
+        for (name, wrong) in
+            [("Host", 1), ("transfer-encoding", 1), ("X-Kobana-Event", 1), ("a b", 1), ("x-api-key", 0)]
+        {
+            let header = Credentials {
+                auth_header_key: Some(name.to_owned()),
+                auth_header_value: Some("v".to_owned()),
+                ..credentials(Some(WebhookAuth::Header), None, None)
+            };
+            assert_eq!(named(&header), wrong, "{name}");
+        }
     }
 }

@@ -21,6 +21,11 @@ pub(crate) fn check(address: &str, loopback: bool) -> Result<(), ApiError> {
     if scheme && bare && reachable { Ok(()) } else { Err(ApiError::UrlNotAllowed) }
 }
 
+/// Whether events may be sent to an IP address that a name resolved to; loopback is let through where `loopback` says so.
+pub(crate) fn may_reach(ip: IpAddr, loopback: bool) -> bool {
+    is_public_ip(ip) || (loopback && ip.to_canonical().is_loopback())
+}
+
 fn is_loopback(host: &Host<&str>) -> bool {
     match host {
         Host::Domain(name) => *name == "localhost",
@@ -45,7 +50,7 @@ fn is_public_name(name: &str) -> bool {
 }
 
 /// Whether an IP address is routed on the public internet (IANA special-purpose registries, RFC 6890).
-pub(crate) fn is_public_ip(ip: IpAddr) -> bool {
+fn is_public_ip(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => is_public_v4(ip),
         IpAddr::V6(ip) => match embedded(ip) {
@@ -161,5 +166,20 @@ mod tests {
         {
             assert!(check(url, true).is_err(), "{url}");
         }
+    }
+
+    #[test]
+    fn what_a_name_resolves_to_is_judged_again() {
+        for ip in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"] {
+            let ip = ip.parse().unwrap();
+            assert!(may_reach(ip, true) && !may_reach(ip, false), "{ip}");
+        }
+        for ip in ["0.0.0.0", "10.1.1.1", "100.64.0.1", "169.254.169.254", "192.0.2.1", "224.0.0.1", "::", "fe80::1"] {
+            assert!(!may_reach(ip.parse().unwrap(), true), "{ip}");
+        }
+        for ip in ["fc00::1", "ff02::1", "64:ff9b::a00:1", "64:ff9b:1::1", "::ffff:192.168.0.1", "::10.0.0.1"] {
+            assert!(!may_reach(ip.parse().unwrap(), true), "{ip}");
+        }
+        assert!(may_reach("64:ff9b::808:808".parse().unwrap(), false));
     }
 }

@@ -14,6 +14,7 @@ mod common;
 mod context;
 mod credentials;
 mod cursor;
+mod delivery;
 mod egress;
 mod endpoint;
 mod engine;
@@ -36,6 +37,7 @@ mod vault;
 pub mod worker;
 
 pub use api::{Api, BuildError, Settings, WebhookSettings};
+pub use delivery::{Courier, CourierError};
 pub use endpoint::Prepare;
 pub use engine::{EngineSettings, Model, OpenAiSettings, SettingsError};
 pub use error::ApiError;

@@ -11,6 +11,7 @@ mod log;
 mod rest;
 mod serve;
 mod settings;
+mod webhooks;
 mod worker;
 
 use std::process::ExitCode;

@@ -17,7 +17,7 @@ use crate::cli;
 use crate::failure::Failure;
 use crate::gateway::InProcess;
 use crate::settings::{DEFAULT_PORT, Settings};
-use crate::{banner, listener, log, rest};
+use crate::{banner, listener, log, rest, webhooks};
 
 /// The gateway component that `build.rs` made.
 static GATEWAY: &[u8] = include_bytes!(env!("KOBANA_GATEWAY_WASM"));
@@ -46,11 +46,11 @@ async fn serve(options: &cli::Serve, mut settings: Settings) -> Result<(), Failu
 
     let base = format!("http://{address}");
     let resource = settings.resource.clone().unwrap_or_else(|| format!("{base}/mcp"));
-    let (app, worker) = assemble(options, &settings, address, &base, &resource).await?;
+    let (app, workers) = assemble(options, &settings, address, &base, &resource).await?;
     let stop = stop_signal()?;
     println!("{}", banner::text(&base, &resource, options.demo));
     listener::serve(listener, Arc::new(app), &settings.http, stop).await;
-    if let Some(worker) = worker {
+    for worker in workers {
         worker.stop(settings.http.shutdown_grace()).await;
     }
     Ok(())
@@ -62,14 +62,15 @@ async fn assemble(
     address: SocketAddr,
     base: &str,
     resource: &str,
-) -> Result<(App, Option<Worker>), Failure> {
+) -> Result<(App, Vec<Worker>), Failure> {
     let store = Store::open(settings.data.clone().map_or(Location::Memory, Location::Directory)).await?;
     demo::seed(&store).await.map_err(|error| Failure::Data(error.to_string()))?;
     let identity = Arc::new(Identity::new(store.clone(), DemoTokens::starting_now()));
     let inbox_domain = settings.inbox_domain.clone().unwrap_or_else(|| demo::INBOX_DOMAIN.to_owned());
-    let api = Api::new(store.clone(), kobana_api::Settings { inbox_domain }).await;
-    let api = api.map_err(|error| Failure::Data(error.to_string()))?;
-    let (api, wake) = (api.router(), api.wake());
+    let about_webhooks = settings.webhooks.settings(options.demo)?;
+    let whole = Api::with_webhooks(store.clone(), kobana_api::Settings { inbox_domain }, about_webhooks).await;
+    let whole = whole.map_err(|error| Failure::Data(error.to_string()))?;
+    let api = whole.router();
 
     let source = match &options.component {
         Some(file) => Source::File(file.clone()),
@@ -81,8 +82,10 @@ async fn assemble(
     let endpoint = resource.split_once("://").and_then(|(_, rest)| rest.find('/').and_then(|slash| rest.get(slash..)));
     let endpoint = endpoint.unwrap_or("/mcp").to_owned();
     // Last of all: until here the start may still fail, and nothing is to be half done then.
-    let worker = settings.worker.start(&settings.engines, store.clone(), wake)?;
-    Ok((App { runtime, rest: rest::router(identity, api), store, endpoint }, worker))
+    let worker = settings.worker.start(&settings.engines, store.clone(), whole.wake())?;
+    let courier = webhooks::start(&settings.worker, &whole)?;
+    let workers = worker.into_iter().chain(courier).collect();
+    Ok((App { runtime, rest: rest::router(identity, api), store, endpoint }, workers))
 }
 
 /// The seal of confirmations: the configured keys, which replicas share, or the one that the database keeps for all that use it.

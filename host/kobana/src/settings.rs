@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 use crate::cli;
 use crate::failure::Failure;
+use crate::webhooks::Webhooks;
 use crate::worker::{Engines, Worker};
 
 /// The configuration file that is read where none is named.
@@ -49,6 +50,8 @@ pub(crate) struct Settings {
     pub(crate) worker: Worker,
     /// Engines that agents run on, beside the built-in one.
     pub(crate) engines: Engines,
+    /// Webhooks.
+    pub(crate) webhooks: Webhooks,
     /// The log.
     pub(crate) log: Log,
 }
@@ -65,6 +68,7 @@ impl Default for Settings {
             http: Http::default(),
             runtime: Limits::default(),
             confirmations: ConfirmationKeys::default(),
+            webhooks: Webhooks::default(),
             worker: Worker::default(),
             engines: Engines::default(),
             log: Log::default(),

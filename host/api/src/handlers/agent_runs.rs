@@ -51,7 +51,7 @@ impl Handle for GetAgentRun {
     }
 }
 
-fn show(row: AgentRunRow) -> AgentRun {
+pub(crate) fn show(row: AgentRunRow) -> AgentRun {
     AgentRun {
         id: row.id,
         workspace_id: row.workspace_id,

@@ -163,7 +163,7 @@ async fn update(
     common::save::<Agents>(context, tx, row, changes).await
 }
 
-fn show(row: AgentRow) -> Agent {
+pub(crate) fn show(row: AgentRow) -> Agent {
     Agent {
         id: row.id,
         external_id: Some(row.external_id),

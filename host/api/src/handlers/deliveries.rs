@@ -1,17 +1,20 @@
 //! Deliveries of events to webhooks.
 
-use kobana_contract::operations::deliveries::{GetDelivery, ListDeliveries, WebhookDelivery};
+use kobana_contract::operations::deliveries::{
+    ByDelivery, GetDelivery, ListDeliveries, ReplayDelivery, WebhookDelivery,
+};
 use kobana_contract::{Data, Page, Timestamp};
-use kobana_store::Scope as _;
-use kobana_store::rows::{Deliveries, DeliveryColumn, DeliveryRow, Webhooks};
-use sea_orm::{ColumnTrait as _, QueryFilter as _};
+use kobana_store::rows::{Deliveries, DeliveryColumn, DeliveryRow, WebhookRow, Webhooks};
+use kobana_store::{InWorkspace, Scope as _};
+use sea_orm::{ColumnTrait as _, ConnectionTrait, QueryFilter as _};
+use serde_json::{Value, json};
 
 use crate::context::{Context, Input};
 use crate::endpoint::Handle;
 use crate::error::ApiError;
 use crate::gate::{AtWork, Chosen};
-use crate::lookup;
 use crate::reply::Reply;
+use crate::{delivery, lookup};
 
 impl Handle for ListDeliveries {
     type Gate = Chosen;
@@ -28,18 +31,42 @@ impl Handle for GetDelivery {
     type Gate = Chosen;
 
     async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Data<WebhookDelivery>>, ApiError> {
-        let (rows, reads) = (context.place.rows, context.store().reads());
-        let webhook = lookup::get::<Webhooks>(reads, rows, &input.path.id).await?;
-        let row = lookup::get_by_uuid::<Deliveries>(reads, rows, &input.path.delivery_id).await?;
-        // A delivery of another webhook of the same workspace is not there either.
-        if row.webhook_id != webhook.id {
-            return Err(ApiError::NotFound);
-        }
+        let (_, row) = find(context.store().reads(), context.place.rows, &input.path).await?;
         Ok(Reply::ok(row).data(show))
     }
 }
 
-fn show(row: DeliveryRow) -> WebhookDelivery {
+impl Handle for ReplayDelivery {
+    type Gate = Chosen;
+
+    async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Data<WebhookDelivery>>, ApiError> {
+        let tx = context.store().begin().await?;
+        let (webhook, earlier) = find(&tx, context.place.rows, &input.path).await?;
+        let row = delivery::replay(&tx, &webhook, &earlier, context.now).await?;
+        tx.commit().await?;
+        context.shared.courier.wake();
+        Ok(Reply::accepted(row).data(show))
+    }
+
+    async fn prepare(context: Context<AtWork>, input: Input<Self>) -> Result<Value, ApiError> {
+        let (_, row) = find(context.store().reads(), context.place.rows, &input.path).await?;
+        Ok(json!(show(row)))
+    }
+}
+
+/// A webhook, and a delivery of it.
+async fn find(
+    connection: &impl ConnectionTrait,
+    rows: InWorkspace,
+    path: &ByDelivery,
+) -> Result<(WebhookRow, DeliveryRow), ApiError> {
+    let webhook = lookup::get::<Webhooks>(connection, rows, &path.id).await?;
+    let row = lookup::get_by_uuid::<Deliveries>(connection, rows, &path.delivery_id).await?;
+    // A delivery of another webhook of the same workspace is not there either.
+    if row.webhook_id == webhook.id { Ok((webhook, row)) } else { Err(ApiError::NotFound) }
+}
+
+pub(super) fn show(row: DeliveryRow) -> WebhookDelivery {
     WebhookDelivery {
         id: row.id,
         webhook_id: row.webhook_id,

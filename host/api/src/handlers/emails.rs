@@ -128,7 +128,7 @@ impl Handle for ReprocessEmail {
     }
 }
 
-fn show(row: EmailRow, body: Option<EmailBody>) -> Email {
+pub(crate) fn show(row: EmailRow, body: Option<EmailBody>) -> Email {
     Email {
         id: row.id,
         workspace_id: row.workspace_id,

@@ -228,7 +228,7 @@ fn changes(wanted: &InboxUpdate) -> InboxChanges {
     }
 }
 
-fn show(row: InboxRow) -> Inbox {
+pub(crate) fn show(row: InboxRow) -> Inbox {
     Inbox {
         id: row.id,
         external_id: Some(row.external_id),

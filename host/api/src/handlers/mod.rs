@@ -1,15 +1,15 @@
 //! The operations themselves, a module for each kind of row.
 
-mod agent_runs;
-mod agents;
+pub(crate) mod agent_runs;
+pub(crate) mod agents;
 mod deliveries;
 pub(crate) mod emails;
-mod inboxes;
+pub(crate) mod inboxes;
 mod me;
 mod recipients;
 mod system_events;
-mod webhooks;
-mod workspaces;
+pub(crate) mod webhooks;
+pub(crate) mod workspaces;
 
 use std::sync::Arc;
 
@@ -63,9 +63,11 @@ pub(crate) fn mount_all(router: Router, shared: &Arc<Shared>) -> Result<Router, 
         ops::webhooks::GetWebhook,
         ops::webhooks::UpdateWebhook,
         ops::webhooks::DeleteWebhook,
+        ops::webhooks::SendTestEvent,
         ops::webhooks::RegenerateSecret,
         ops::deliveries::ListDeliveries,
         ops::deliveries::GetDelivery,
+        ops::deliveries::ReplayDelivery,
         ops::emails::ListEmails,
         ops::emails::GetEmail,
         ops::emails::IngestEmail,

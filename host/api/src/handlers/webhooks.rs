@@ -1,11 +1,10 @@
 //! Webhooks: addresses that receive events.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use kobana_contract::fields::{ActiveStatus, IdOrExternalId};
+use kobana_contract::operations::deliveries::WebhookDelivery;
 use kobana_contract::operations::webhooks::{
-    CreateWebhook, DeleteWebhook, GetWebhook, ListWebhooks, RegenerateSecret, SigningSecret, UpdateWebhook,
-    UpsertWebhook, Webhook, WebhookAuth, WebhookCreate, WebhookUpdate, WebhookUpsert,
+    CreateWebhook, DeleteWebhook, GetWebhook, ListWebhooks, RegenerateSecret, SendTestEvent, SigningSecret,
+    UpdateWebhook, UpsertWebhook, Webhook, WebhookAuth, WebhookCreate, WebhookUpdate, WebhookUpsert,
 };
 use kobana_contract::{Data, Nothing, Page, Timestamp};
 use kobana_store::rows::{Inboxes, WebhookChanges, WebhookRow, Webhooks};
@@ -17,9 +16,11 @@ use uuid::Uuid;
 
 use crate::context::{Context, Input};
 use crate::credentials::{self, Stored};
+use crate::delivery::{self, secret};
 use crate::endpoint::Handle;
 use crate::error::ApiError;
 use crate::gate::{AtWork, Chosen};
+use crate::handlers::deliveries;
 use crate::problems::Problems;
 use crate::reply::Reply;
 use crate::upsert::{Upsert, sent, upsert};
@@ -88,14 +89,31 @@ impl Handle for DeleteWebhook {
     }
 }
 
+impl Handle for SendTestEvent {
+    type Gate = Chosen;
+
+    async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Data<WebhookDelivery>>, ApiError> {
+        let tx = context.store().begin().await?;
+        let webhook = lookup::get::<Webhooks>(&tx, context.place.rows, &input.path.id).await?;
+        let row = delivery::test(&tx, &webhook, context.now).await?;
+        tx.commit().await?;
+        context.shared.courier.wake();
+        Ok(Reply::accepted(row).data(deliveries::show))
+    }
+
+    async fn prepare(context: Context<AtWork>, input: Input<Self>) -> Result<Value, ApiError> {
+        prepare(&context, &input.path.id).await
+    }
+}
+
 impl Handle for RegenerateSecret {
     type Gate = Chosen;
 
     async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Data<SigningSecret>>, ApiError> {
         let tx = context.store().begin().await?;
         let row = lookup::get::<Webhooks>(&tx, context.place.rows, &input.path.id).await?;
-        let signing_secret = fresh_secret();
-        let sealed = seal_secret(&context, row.id, &signing_secret)?;
+        let signing_secret = secret::fresh();
+        let sealed = secret::seal(&context.shared.vault, row.id, &signing_secret)?;
         common::save::<Webhooks>(
             &context,
             &tx,
@@ -185,7 +203,7 @@ async fn create(
         url: wanted.url.clone(),
         auth: Word(credentials.auth),
         credentials: credentials.sealed,
-        signing_secret: Some(seal_secret(context, id, &fresh_secret())?),
+        signing_secret: Some(secret::seal(&context.shared.vault, id, &secret::fresh())?),
         subscribed_events: Texts(wanted.subscribed_events.clone().unwrap_or_default()),
         consecutive_failures: 0,
         created_at: context.now.0,
@@ -230,16 +248,7 @@ async fn inbox(tx: &Write, rows: InWorkspace, inbox: Option<&IdOrExternalId>) ->
     }
 }
 
-/// 256 random bits, marked as what they are for those who look for leaked secrets.
-fn fresh_secret() -> String {
-    format!("whsec_{}", URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>()))
-}
-
-fn seal_secret(context: &Context<AtWork>, webhook: Uuid, secret: &str) -> Result<Vec<u8>, ApiError> {
-    context.shared.vault.seal(&format!("webhook signing secret {webhook}"), secret.as_bytes())
-}
-
-fn show(row: WebhookRow) -> Webhook {
+pub(crate) fn show(row: WebhookRow) -> Webhook {
     Webhook {
         id: row.id,
         external_id: Some(row.external_id),

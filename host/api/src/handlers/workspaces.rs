@@ -146,7 +146,7 @@ async fn with_usage(
     Ok(rows.into_iter().map(|row| show(usage.get(&row.id).copied().unwrap_or_default(), row)).collect())
 }
 
-fn show(usage: Usage, row: WorkspaceRow) -> Workspace {
+pub(crate) fn show(usage: Usage, row: WorkspaceRow) -> Workspace {
     Workspace {
         id: row.id,
         external_id: Some(row.external_id),

@@ -8,6 +8,8 @@ use sea_orm::DbErr;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use crate::delivery::{self, About};
+
 pub(crate) const RECEIVED: &str = "email.received";
 pub(crate) const REPROCESSING: &str = "email.reprocess_requested";
 pub(crate) const APPROVED: &str = "email.approved";
@@ -26,6 +28,7 @@ pub(crate) struct Event {
     inbox: Option<Uuid>,
     email: Option<Uuid>,
     payload: Map<String, Value>,
+    about: About,
 }
 
 impl Event {
@@ -51,6 +54,7 @@ pub(crate) fn about_email(slug: &'static str, email: &EmailRow) -> Event {
         inbox: Some(email.inbox_id),
         email: Some(email.id),
         payload: Map::from_iter([("email".to_owned(), short)]),
+        about: About { email: Some(email.clone()), ..About::default() },
     };
     match &email.rejection_reason {
         Some(reason) => event.with("rejection_reason", json!(reason)),
@@ -67,10 +71,12 @@ pub(crate) fn about_run(slug: &'static str, email: &EmailRow, run: &AgentRunRow)
         "status": run.status.0,
         "error": run.error,
     });
-    about_email(slug, email).with("agent_run", short)
+    let mut event = about_email(slug, email).with("agent_run", short);
+    event.about.run = Some(run.clone());
+    event
 }
 
-/// Writes an event down; answers its UUID.
+/// Writes an event down, and has it delivered to the webhooks that want it; answers its UUID.
 ///
 /// # Errors
 /// What the database answers.
@@ -86,6 +92,7 @@ pub(crate) async fn record(tx: &Write, event: Event, now: Timestamp) -> Result<U
         created_at: now.0,
         updated_at: now.0,
     };
-    InWorkspace(event.workspace).insert::<SystemEvents>(tx, row).await?;
+    InWorkspace(event.workspace).insert::<SystemEvents>(tx, row.clone()).await?;
+    delivery::fan_out(tx, &row, &event.about).await?;
     Ok(id)
 }

@@ -23,15 +23,20 @@ async fn every_destructive_operation_shows_its_row_and_changes_nothing() {
         "emails" => "00000000-0000-7000-8000-000000000001",
         _ => "acme-erp",
     };
+    let deliveries = world.get(&ana, "/webhooks/acme-erp/deliveries").await.data(200);
+    let delivery = deliveries[0]["id"].as_str().unwrap().to_owned();
     let email = json!({ "email": "billing@supplier.example" });
     for spec in operations::all().iter().map(|operation| operation.spec).filter(|spec| spec.hints.destructive) {
-        let path = spec.path.replace("{id}", row(spec.path));
-        let reading = format!("/{}/{}", spec.path.split('/').nth(1).unwrap(), row(spec.path));
+        let path = spec.path.replace("{id}", row(spec.path)).replace("{delivery_id}", &delivery);
+        let reading = match path.strip_suffix("/replay") {
+            Some(delivery) => delivery.to_owned(),
+            None => format!("/{}/{}", spec.path.split('/').nth(1).unwrap(), row(spec.path)),
+        };
         let before = world.get(&ana, &reading).await.data(200);
         let prepared = prepare(&world, &ana, spec.method.as_str(), &path, &email).await.data(200);
         assert_eq!(prepared, before, "{}", spec.id);
         assert_eq!(world.get(&ana, &reading).await.data(200), before, "{}", spec.id);
-        let nothing = spec.path.replace("{id}", "nope");
+        let nothing = spec.path.replace("{id}", "nope").replace("{delivery_id}", &delivery);
         prepare(&world, &ana, spec.method.as_str(), &nothing, &email).await.refused(404, "not_found");
     }
 }

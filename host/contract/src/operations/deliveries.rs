@@ -33,9 +33,9 @@ pub struct WebhookDelivery {
     pub webhook_id: Uuid,
     /// UUID of the event delivered.
     pub system_event_id: Uuid,
-    /// Counts from one.
+    /// The attempt that the rest tells of, or the one to come while it is pending. Counts from one.
     pub attempt: i64,
-    /// How far it has come.
+    /// How far it has come; a failed one is tried again as long as it has a `next_retry_at`.
     pub status: DeliveryStatus,
     /// Credentials and signatures masked.
     pub request_headers: Map<String, Value>,
@@ -122,6 +122,34 @@ impl Operation for GetDelivery {
     type Reply = Data<WebhookDelivery>;
 }
 
+/// `POST /webhooks/{id}/deliveries/{delivery_id}/replay`
+pub struct ReplayDelivery;
+
+impl Operation for ReplayDelivery {
+    const SPEC: Spec = Spec {
+        id: "replay-a-webhook-delivery",
+        method: Method::Post,
+        path: "/webhooks/{id}/deliveries/{delivery_id}/replay",
+        tag: "Webhook deliveries",
+        summary: "Sends the event of an earlier delivery to the webhook again.",
+        description: Some(
+            "Answers the new delivery, still pending, for the same system event; it uses the webhook's settings of \
+             today.",
+        ),
+        scope: Some(Scope::WebhooksWrite),
+        permission: Some(Permission::WebhooksSend),
+        workspace: WorkspaceRule::One,
+        tool: Ok("webhook_deliveries_replay"),
+        title: "Replay delivery",
+        hints: Hints::SEND,
+        success: &[202],
+    };
+    type Path = ByDelivery;
+    type Query = Nothing;
+    type Body = Nothing;
+    type Reply = Data<WebhookDelivery>;
+}
+
 pub(super) fn all() -> Vec<Described> {
-    vec![Described::of::<ListDeliveries>(), Described::of::<GetDelivery>()]
+    vec![Described::of::<ListDeliveries>(), Described::of::<GetDelivery>(), Described::of::<ReplayDelivery>()]
 }

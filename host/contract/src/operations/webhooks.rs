@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use crate::access::names;
 use crate::fields::{ActiveStatus, ByIdOrExternalId, ExternalId, IdOrExternalId, nullable};
+use crate::operations::deliveries::WebhookDelivery;
 use crate::{
     Data, Described, Hints, Method, Nothing, Operation, Page, PageQuery, Permission, Scope, Spec, Timestamp,
     WorkspaceRule,
@@ -47,7 +48,7 @@ pub struct Webhook {
     pub auth: WebhookAuth,
     /// Event slugs wanted; with none, only webhook.test arrives.
     pub subscribed_events: Vec<String>,
-    /// Deliveries that failed since one last succeeded.
+    /// Attempts to deliver that failed since one last succeeded; twenty turn it inactive.
     pub consecutive_failures: i64,
     /// When it was made.
     pub created_at: Timestamp,
@@ -327,6 +328,34 @@ impl Operation for DeleteWebhook {
     type Reply = Nothing;
 }
 
+/// `POST /webhooks/{id}/test`
+pub struct SendTestEvent;
+
+impl Operation for SendTestEvent {
+    const SPEC: Spec = Spec {
+        id: "send-a-webhook-test-event",
+        method: Method::Post,
+        path: "/webhooks/{id}/test",
+        tag: "Webhooks",
+        summary: "Sends a webhook.test event to the webhook's address.",
+        description: Some(
+            "Records the event and answers its delivery, still pending; a worker sends it, even where the webhook is \
+             inactive.",
+        ),
+        scope: Some(Scope::WebhooksWrite),
+        permission: Some(Permission::WebhooksSend),
+        workspace: WorkspaceRule::One,
+        tool: Ok("webhooks_test"),
+        title: "Send a test event",
+        hints: Hints::SEND,
+        success: &[202],
+    };
+    type Path = ByIdOrExternalId;
+    type Query = Nothing;
+    type Body = Nothing;
+    type Reply = Data<WebhookDelivery>;
+}
+
 /// `POST /webhooks/{id}/regenerate-secret`
 pub struct RegenerateSecret;
 
@@ -362,6 +391,7 @@ pub(super) fn all() -> Vec<Described> {
         Described::of::<GetWebhook>(),
         Described::of::<UpdateWebhook>(),
         Described::of::<DeleteWebhook>(),
+        Described::of::<SendTestEvent>(),
         Described::of::<RegenerateSecret>(),
     ]
 }

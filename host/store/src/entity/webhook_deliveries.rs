@@ -18,7 +18,7 @@ pub struct Model {
     pub webhook_id: Uuid,
     /// UUID of the event.
     pub system_event_id: Uuid,
-    /// Counts from one.
+    /// The last one made, or the first one while it is pending; counts from one.
     pub attempt: i64,
     /// How far it has come.
     pub status: Word<DeliveryStatus>,

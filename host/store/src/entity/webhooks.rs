@@ -33,7 +33,7 @@ pub struct Model {
     pub signing_secret: Option<Vec<u8>>,
     /// Slugs of the events wanted.
     pub subscribed_events: Texts,
-    /// Deliveries that failed since one last succeeded.
+    /// Attempts to deliver that failed since one last succeeded.
     pub consecutive_failures: i64,
     /// When it was made.
     pub created_at: i64,
