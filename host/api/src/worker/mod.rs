@@ -17,6 +17,8 @@ mod filters;
 mod limits;
 mod policy;
 mod queue;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;
