@@ -117,7 +117,7 @@ fn panicked(panic: Box<dyn Any + Send>) -> Response {
     ApiError::internal(format!("a handler panicked: {message}")).into_response()
 }
 
-async fn no_store(mut response: Response<Body>) -> Response<Body> {
+pub(crate) async fn no_store(mut response: Response<Body>) -> Response<Body> {
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }

@@ -6,6 +6,7 @@
 
 use axum::response::Response;
 use http::{HeaderMap, StatusCode};
+use kobana_contract::fields::LONGEST_KEY;
 use kobana_contract::{Caller, Method, Spec, Timestamp};
 use kobana_store::idempotency::{self, Slot};
 use serde_json::{Value, json};
@@ -18,15 +19,12 @@ use crate::reply::Written;
 
 /// The header that carries the key.
 const HEADER: &str = "X-Idempotency-Key";
-/// The longest key, in characters.
-const LONGEST: usize = 255;
 
 /// The key of a request, if it brings one that counts. One that cannot be a key is a problem.
 pub(crate) fn key<'a>(headers: &'a HeaderMap, method: Method, problems: &mut Problems) -> Option<&'a str> {
-    let writes = matches!(method, Method::Post | Method::Put | Method::Patch);
-    let mut values = headers.get_all(HEADER).iter().filter(|_| writes);
+    let mut values = headers.get_all(HEADER).iter().filter(|_| method.takes_key());
     let first = values.next()?;
-    let key = first.to_str().ok().filter(|key| (1..=LONGEST).contains(&key.len()) && values.next().is_none());
+    let key = first.to_str().ok().filter(|key| (1..=LONGEST_KEY).contains(&key.len()) && values.next().is_none());
     if key.is_none() {
         problems.field(HEADER, "expected one key of 1 to 255 characters");
     }

@@ -15,6 +15,7 @@ mod context;
 mod credentials;
 mod cursor;
 mod delivery;
+mod document;
 mod egress;
 mod endpoint;
 mod engine;
@@ -38,6 +39,7 @@ pub mod worker;
 
 pub use api::{Api, BuildError, Settings, WebhookSettings};
 pub use delivery::{Courier, CourierError};
+pub use document::document;
 pub use endpoint::Prepare;
 pub use engine::{EngineSettings, Model, OpenAiSettings, SettingsError};
 pub use error::ApiError;

@@ -1,8 +1,11 @@
 //! Bodies of refusals: `{error: {code, message, details}}` (inbox-api.yaml, `Error`).
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use uuid::Uuid;
 
 use crate::access::names;
 
@@ -70,6 +73,7 @@ impl ErrorCode {
 
 /// The body of every refusal.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Error")]
 pub struct ErrorBody {
     /// What went wrong.
     pub error: ErrorDetail,
@@ -77,12 +81,65 @@ pub struct ErrorBody {
 
 /// What went wrong.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
 pub struct ErrorDetail {
     /// Stable; switch on it.
+    // A text and no list of words, so that a further code breaks nobody.
+    #[schemars(with = "String", extend("examples" = ["validation_failed"]))]
     pub code: ErrorCode,
     /// Plain English; never repeats what a caller or a sender wrote.
     pub message: String,
     /// What depends on the code: field errors, the missing scope, the clashing field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Value")]
     pub details: Option<Value>,
+}
+
+/// `details` of 400.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ValidationDetails {
+    /// Field, parameter or header name to the problems found.
+    pub field_errors: BTreeMap<String, Vec<String>>,
+    /// Problems of the body as a whole.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub form_errors: Vec<String>,
+    /// Only with workspace_required.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub workspaces: Vec<WorkspaceChoice>,
+}
+
+/// A workspace that may be picked.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct WorkspaceChoice {
+    /// UUID.
+    pub id: Uuid,
+    /// Label.
+    pub label: String,
+}
+
+/// `details` of 403.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ForbiddenDetails {
+    /// Scope or permission that was needed.
+    pub required: String,
+    /// Scopes held; only with insufficient_scope.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub granted: Vec<String>,
+}
+
+/// `details` of 409 and 422.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct FieldDetails {
+    /// What clashed or broke the rule, such as external_id, email or X-Idempotency-Key.
+    pub field: String,
+}
+
+/// `details` of 429.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct RateDetails {
+    /// Requests allowed in the window.
+    pub limit: i64,
+    /// Seconds.
+    pub retry_after: i64,
 }

@@ -7,11 +7,12 @@ use crate::access::names;
 
 /// The longest id or external_id, in characters.
 pub const MAX_ID_LENGTH: usize = 128;
+/// The longest `X-Idempotency-Key`, in characters.
+pub const LONGEST_KEY: usize = 255;
 
 /// The caller's own name for a row: 1 to 128 characters of a small alphabet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-#[schemars(inline)]
 pub struct ExternalId(
     #[schemars(length(min = 1, max = 128), regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9._:@-]*$"))] pub String,
 );
@@ -19,14 +20,13 @@ pub struct ExternalId(
 /// A row by its UUID or by its external_id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-#[schemars(inline)]
 pub struct IdOrExternalId(#[schemars(length(min = 1, max = 128))] pub String);
 
 /// The path variable of rows that have an external_id.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub struct ByIdOrExternalId {
     /// UUID or external_id.
-    #[schemars(length(min = 1, max = 128))]
+    #[schemars(with = "IdOrExternalId")]
     pub id: String,
 }
 

@@ -7,9 +7,11 @@
 pub mod access;
 pub mod error;
 pub mod fields;
+pub mod openapi;
 pub mod operation;
 pub mod operations;
 pub mod page;
+pub mod payload;
 pub mod prompt;
 pub mod question;
 pub mod resource;

@@ -22,6 +22,14 @@ names! {
     }
 }
 
+impl Method {
+    /// Whether a request with it may carry an `X-Idempotency-Key`.
+    #[must_use]
+    pub const fn takes_key(self) -> bool {
+        matches!(self, Self::Post | Self::Put | Self::Patch)
+    }
+}
+
 /// Whether an operation is about one workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorkspaceRule {
@@ -117,6 +125,22 @@ pub struct TakenFile {
 #[derive(Debug, Clone, Copy, Default, Serialize, serde::Deserialize, JsonSchema)]
 pub struct Nothing {}
 
+/// The schema of a type, made when it is asked for; types with a name of their own go to the generator's definitions.
+pub type Shape = fn(&mut SchemaGenerator) -> Schema;
+
+/// The schemas of an operation's types for a document that names each type once.
+#[derive(Debug, Clone, Copy)]
+pub struct Shapes {
+    /// Object of the path variables.
+    pub path: Shape,
+    /// Object of the query parameters.
+    pub query: Shape,
+    /// The body.
+    pub body: Shape,
+    /// The answer.
+    pub reply: Shape,
+}
+
 /// An operation with its schemas, its type forgotten.
 #[derive(Debug, Clone)]
 pub struct Described {
@@ -130,6 +154,8 @@ pub struct Described {
     pub body: Option<Value>,
     /// Schema of the answer.
     pub reply: Value,
+    /// The same schemas with the names of their types.
+    pub shapes: Shapes,
     /// The file that it takes instead of a JSON body.
     pub takes: Option<TakenFile>,
     /// The media type of the file that it answers with instead of JSON.
@@ -137,7 +163,7 @@ pub struct Described {
 }
 
 impl Described {
-    /// Describes one operation. Schemas are self-contained: nothing in them points elsewhere.
+    /// Describes one operation. Schemas are self-contained: nothing in them points elsewhere, shapes apart.
     #[must_use]
     pub fn of<O: Operation>() -> Self {
         let body = input_schema_of::<O::Body>();
@@ -147,6 +173,12 @@ impl Described {
             query: input_schema_of::<O::Query>(),
             body: properties(&body).is_some_and(|members| !members.is_empty()).then_some(body),
             reply: schema_of::<O::Reply>(),
+            shapes: Shapes {
+                path: <O::Path as JsonSchema>::json_schema,
+                query: <O::Query as JsonSchema>::json_schema,
+                body: SchemaGenerator::subschema_for::<O::Body>,
+                reply: SchemaGenerator::subschema_for::<O::Reply>,
+            },
             takes: O::TAKES,
             gives: O::GIVES,
         }
@@ -180,7 +212,7 @@ pub fn schema_of<T: JsonSchema>() -> Value {
 
 /// Says what the types mean in the plainest words: a list of words is an `enum`, a member that may be left out has no
 /// default unless it is of the member's own type, and how wide a number is in Rust is no format.
-fn tidy(schema: &mut Value) {
+pub(crate) fn tidy(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
             if let Some(words) = members.get("oneOf").and_then(words) {

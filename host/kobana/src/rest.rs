@@ -9,13 +9,15 @@ use axum::response::{IntoResponse as _, Response};
 use http::HeaderMap;
 use http::header::{AUTHORIZATION, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use kobana_api::ApiError;
+use kobana_contract::openapi::BASE;
 use kobana_identity::{Admission, Allowance, Audience, Denial, Identity};
 
 const WORKSPACE: HeaderName = HeaderName::from_static("x-workspace-id");
 
-/// The router of `/api/v1` with its paths in full, for whoever has a token.
+/// The router of `/api/v1` with its paths in full, for whoever has a token; its description is for everyone.
 pub(crate) fn router(identity: Arc<Identity>, api: Router) -> Router {
-    Router::new().nest("/api/v1", api).layer(from_fn_with_state(identity, admit))
+    let guarded = Router::new().nest(BASE, api).layer(from_fn_with_state(identity, admit));
+    guarded.nest(BASE, kobana_api::document())
 }
 
 /// Proves the caller, hands it on, and says on every answer what is left of the allowance.

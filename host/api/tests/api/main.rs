@@ -5,6 +5,7 @@
 mod agents;
 mod bodies;
 mod crash;
+mod document;
 mod emails;
 mod gates;
 mod harness;

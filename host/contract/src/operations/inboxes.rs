@@ -30,9 +30,10 @@ pub struct Inbox {
     /// Whether it takes mail in.
     pub status: ActiveStatus,
     /// Addresses that may send to the inbox, whatever the name suggests; empty lets anyone send.
-    #[schemars(inner(email))]
+    #[schemars(with = "AllowedRecipientList")]
     pub allowed_recipients: Vec<String>,
     /// Free-form rules on what the inbox takes in; they narrow what the allowed addresses let through and never widen it.
+    #[schemars(with = "Filters")]
     pub filters: Vec<Map<String, Value>>,
     /// Whether attachments are taken.
     pub attachments_allow: bool,
@@ -51,6 +52,18 @@ pub struct Inbox {
     /// When it last changed.
     pub updated_at: Timestamp,
 }
+
+/// The shape of a list of addresses.
+#[derive(JsonSchema)]
+struct AllowedRecipientList(
+    #[schemars(inner(email))]
+    #[expect(dead_code, reason = "a shape")]
+    Vec<String>,
+);
+
+/// The shape of a list of rules.
+#[derive(JsonSchema)]
+struct Filters(#[expect(dead_code, reason = "a shape")] Vec<Map<String, Value>>);
 
 /// What creates an inbox.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -79,11 +92,11 @@ pub struct InboxCreate {
 pub struct Limits {
     /// Addresses that may send to the inbox, whatever the name suggests; empty lets anyone send.
     #[serde(default)]
-    #[schemars(with = "Vec<String>", inner(email), extend("x-mcp-hidden" = true, "x-permission" = "inboxes.recipients"))]
+    #[schemars(with = "AllowedRecipientList", extend("x-mcp-hidden" = true, "x-permission" = "inboxes.recipients"))]
     pub allowed_recipients: Option<Vec<String>>,
     /// Free-form rules on what the inbox takes in; they narrow what the allowed addresses let through and never widen it.
     #[serde(default)]
-    #[schemars(with = "Vec<Map<String, Value>>")]
+    #[schemars(with = "Filters")]
     pub filters: Option<Vec<Map<String, Value>>>,
     /// Whether attachments are taken.
     #[serde(default)]
@@ -141,7 +154,7 @@ pub struct InboxUpsert {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AllowedRecipients {
     /// Addresses that may send to the inbox, whatever the name suggests; empty lets anyone send.
-    #[schemars(inner(email))]
+    #[schemars(with = "AllowedRecipientList")]
     pub allowed_recipients: Vec<String>,
 }
 

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::fields::ExternalId;
 use crate::{
     Data, Described, Hints, Method, Nothing, Operation, Permission, Role, Scope, Spec, Timestamp, WorkspaceRule,
 };
@@ -58,6 +59,7 @@ pub struct Reach {
     /// UUID.
     pub id: Uuid,
     /// Its name of the organization's own choosing.
+    #[schemars(with = "ExternalId")]
     pub external_id: String,
     /// Label.
     pub label: String,

@@ -1,7 +1,8 @@
 //! Webhooks: addresses that receive events.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::access::names;
@@ -47,6 +48,7 @@ pub struct Webhook {
     /// How we present ourselves to the address.
     pub auth: WebhookAuth,
     /// Event slugs wanted; with none, only webhook.test arrives.
+    #[schemars(with = "SubscribedEvents")]
     pub subscribed_events: Vec<String>,
     /// Attempts to deliver that failed since one last succeeded; twenty turn it inactive.
     pub consecutive_failures: i64,
@@ -92,8 +94,13 @@ impl std::fmt::Debug for Credentials {
     }
 }
 
+/// The shape of a list of slugs.
+#[derive(JsonSchema)]
+struct SubscribedEvents(#[expect(dead_code, reason = "a shape")] Vec<String>);
+
 /// What registers a webhook.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[schemars(transform = anonymous_at_first)]
 pub struct WebhookCreate {
     /// The caller's own name for it; the id if left out.
     #[serde(default)]
@@ -110,11 +117,18 @@ pub struct WebhookCreate {
     pub inbox_id: Option<IdOrExternalId>,
     /// Event slugs wanted; with none, only webhook.test arrives.
     #[serde(default)]
-    #[schemars(with = "Vec<String>")]
+    #[schemars(with = "SubscribedEvents")]
     pub subscribed_events: Option<Vec<String>>,
     /// How we present ourselves to the address.
     #[serde(flatten)]
     pub credentials: Credentials,
+}
+
+/// Says how we present ourselves where a new webhook leaves it open; an upsert then leaves it as it was.
+fn anonymous_at_first(schema: &mut Schema) {
+    if let Some(auth) = schema.pointer_mut("/properties/auth").and_then(Value::as_object_mut) {
+        auth.insert("default".to_owned(), Value::from(WebhookAuth::None.as_str()));
+    }
 }
 
 /// What changes a webhook; only the members sent change.
@@ -142,7 +156,7 @@ pub struct Wanted {
     pub inbox_id: Option<Option<IdOrExternalId>>,
     /// Event slugs wanted; with none, only webhook.test arrives.
     #[serde(default)]
-    #[schemars(with = "Vec<String>")]
+    #[schemars(with = "SubscribedEvents")]
     pub subscribed_events: Option<Vec<String>>,
     /// Whether it gets events.
     #[serde(default)]
