@@ -59,7 +59,6 @@ fn nothing_confidential_is_logged() {
 }
 
 #[test]
-#[ignore = "known fault: at trace, wit-bindgen logs what the component reads of a request"]
 fn nothing_confidential_is_logged_even_by_those_who_ask_for_everything() {
     is_discreet("trace", "text");
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use axum::Router;
 use axum::body::Body as RestBody;
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HOST, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
@@ -64,8 +64,8 @@ impl App {
     }
 
     /// Sends a real request through the component, which must ask for a token, and asks the database.
-    async fn is_ready(&self) -> bool {
-        let request = Request::post(&self.endpoint).body(Full::<Bytes>::default());
+    pub(crate) async fn is_ready(&self) -> bool {
+        let request = Request::post(&self.endpoint).header(HOST, "localhost").body(Full::<Bytes>::default());
         let Ok(request) = request else { return false };
         let gateway = self.runtime.handle(request).await.status() == StatusCode::UNAUTHORIZED;
         let database = self.store.ping().await;

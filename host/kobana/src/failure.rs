@@ -23,6 +23,11 @@ pub(crate) enum Failure {
     /// The component cannot be run.
     #[error("component: {0}")]
     Component(#[from] StartError),
+    /// The component runs, but not as the gateway does.
+    #[error(
+        "component: it does not ask for a token as the gateway does; what it says stands in the log at level debug"
+    )]
+    Unfit,
     /// The operating system refuses.
     #[error("{what}: {cause}")]
     System { what: &'static str, cause: std::io::Error },

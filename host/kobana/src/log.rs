@@ -1,21 +1,30 @@
-//! The log goes to standard error. It holds neither tokens nor the content of mail: nothing logs a header, a query or a
-//! body.
+//! The log goes to standard error. It holds neither tokens nor the content of mail: nothing of ours logs a header, a query or a
+//! body, and what others log in detail, which may well be headers and bodies, is left out whatever level is asked for.
 
-use tracing_subscriber::EnvFilter;
+use tracing::Level;
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _, fmt, registry};
 
 use crate::failure::Failure;
 use crate::settings::{Log, LogFormat};
+
+/// What the names of our own modules begin with.
+const OURS: &str = "kobana";
 
 /// Starts logging as configured.
 pub(crate) fn start(log: &Log) -> Result<(), Failure> {
     let filter = EnvFilter::try_new(&log.level).map_err(|error| {
         Failure::Config(format!("log.level: expected levels such as info or warn,kobana=debug: {error}"))
     })?;
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
-    let started = match log.format {
-        LogFormat::Text => builder.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).finish().try_init(),
-        LogFormat::Json => builder.json().flatten_event(true).finish().try_init(),
+    let discreet = filter_fn(|event| event.target().starts_with(OURS) || *event.level() <= Level::INFO);
+    // A log that cannot be written is nobody's reason to stop: there is nowhere left to complain.
+    let lines = fmt::layer().with_writer(std::io::stderr).with_target(false).log_internal_errors(false);
+    let lines = match log.format {
+        LogFormat::Text => lines.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).boxed(),
+        LogFormat::Json => lines.json().flatten_event(true).boxed(),
     };
+    let started = registry().with(lines.with_filter(filter).with_filter(discreet)).try_init();
     started.map_err(|error| Failure::Config(format!("log: {error}")))
 }

@@ -46,7 +46,12 @@ async fn serve(options: &cli::Serve, mut settings: Settings) -> Result<(), Failu
 
     let base = format!("http://{address}");
     let resource = settings.resource.clone().unwrap_or_else(|| format!("{base}/mcp"));
-    let (app, workers) = assemble(options, &settings, address, &base, &resource).await?;
+    let environment = environment(&settings, address, &base, &resource);
+    check(&environment)?;
+    let (app, workers) = assemble(options, &settings, environment, resource.clone()).await?;
+    if !app.is_ready().await {
+        return Err(Failure::Unfit);
+    }
     let stop = stop_signal()?;
     println!("{}", banner::text(&base, &resource, options.demo));
     listener::serve(listener, Arc::new(app), &settings.http, stop).await;
@@ -59,9 +64,8 @@ async fn serve(options: &cli::Serve, mut settings: Settings) -> Result<(), Failu
 async fn assemble(
     options: &cli::Serve,
     settings: &Settings,
-    address: SocketAddr,
-    base: &str,
-    resource: &str,
+    environment: Vec<(String, String)>,
+    resource: String,
 ) -> Result<(App, Vec<Worker>), Failure> {
     let store = Store::open(settings.data.clone().map_or(Location::Memory, Location::Directory)).await?;
     demo::seed(&store).await.map_err(|error| Failure::Data(error.to_string()))?;
@@ -77,7 +81,6 @@ async fn assemble(
         None => Source::Bytes(GATEWAY.into()),
     };
     let dispatch = Arc::new(InProcess::new(Arc::clone(&identity), confirmations(settings, &store).await?, api.clone()));
-    let environment = environment(settings, address, base, resource);
     let runtime = Runtime::new(source, settings.runtime.clone(), environment, dispatch, cache_dir(settings))?;
     let endpoint = resource.split_once("://").and_then(|(_, rest)| rest.find('/').and_then(|slash| rest.get(slash..)));
     let endpoint = endpoint.unwrap_or("/mcp").to_owned();
@@ -118,6 +121,15 @@ fn environment(settings: &Settings, address: SocketAddr, base: &str, resource: &
         ("KOBANA_AUTHORIZATION_SERVERS".to_owned(), servers),
         ("KOBANA_ALLOWED_ORIGINS".to_owned(), origins.join(" ")),
     ]
+}
+
+/// Checks what the component is going to read, by the component's own rules: it could only answer 500 to everything.
+fn check(environment: &[(String, String)]) -> Result<(), Failure> {
+    let variable = |name: &str| environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+    kobana_protocol::Config::from_env(variable).map(drop).map_err(|error| {
+        let setting = error.variable.trim_start_matches("KOBANA_").to_ascii_lowercase();
+        Failure::Config(format!("{setting}: expected {}", error.expected))
+    })
 }
 
 /// Where compiled code is kept, so that the next start is quick: beside the data, else where the user's caches are.

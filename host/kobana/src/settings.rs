@@ -233,7 +233,9 @@ fn describe(error: figment::Error) -> String {
                 None => format!(" in {}", metadata.name),
             });
             let path = if problem.path.is_empty() { "configuration".to_owned() } else { problem.path.join(".") };
-            format!("{path}: {}{}", problem.kind, source.unwrap_or_default())
+            // A parser draws its problem over several lines; a terminal gets one.
+            let kind = problem.kind.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+            format!("{path}: {kind}{}", source.unwrap_or_default())
         })
         .collect();
     lines.join("; ")

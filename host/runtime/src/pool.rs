@@ -111,7 +111,10 @@ impl WorkerState for Worker {
     fn drop(&self, store: Store<State>, result: wasmtime::Result<()>) {
         let leaked = !store.data().table.is_empty();
         self.counters.ended(result.is_err(), leaked);
+        let idle = self.slot.is_empty();
         self.slot.span().in_scope(|| match &result {
+            // An instance without work is torn down together with the process.
+            Err(_) if idle => tracing::debug!("instance dropped"),
             Err(problem) => tracing::error!(problem = format!("{problem:#}"), "guest stopped"),
             Ok(()) if leaked => tracing::warn!("guest kept handles of requests that have ended"),
             Ok(()) => tracing::debug!("instance retired"),

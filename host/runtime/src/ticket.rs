@@ -58,6 +58,11 @@ impl Slot {
         drop(ticket);
     }
 
+    /// Whether there is no request.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lock().is_none()
+    }
+
     /// The span of the request.
     pub(crate) fn span(&self) -> Span {
         self.lock().as_ref().map_or_else(Span::none, |ticket| ticket.span.clone())
