@@ -232,10 +232,10 @@ fn describe(error: figment::Error) -> String {
                 Some(source) => format!(" in {source}"),
                 None => format!(" in {}", metadata.name),
             });
-            let path = if problem.path.is_empty() { "configuration".to_owned() } else { problem.path.join(".") };
+            let path = if problem.path.is_empty() { String::new() } else { format!("{}: ", problem.path.join(".")) };
             // A parser draws its problem over several lines; a terminal gets one.
             let kind = problem.kind.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
-            format!("{path}: {kind}{}", source.unwrap_or_default())
+            format!("{path}{kind}{}", source.unwrap_or_default())
         })
         .collect();
     lines.join("; ")
