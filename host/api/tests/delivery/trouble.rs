@@ -150,3 +150,40 @@ async fn twenty_failures_in_a_row_turn_a_webhook_inactive() {
     let hook = world.call("PATCH", "/webhooks/novo", &json!({ "status": "active" }), 200).await;
     assert_eq!(hook["consecutive_failures"], 0);
 }
+
+#[tokio::test]
+async fn an_attempt_that_ends_with_its_process_is_made_again() {
+    let (world, receiver) = (World::new().await, Receiver::start(Manner::Silent).await);
+    world.hook("novo", &receiver.url(), json!({})).await;
+    let path = world.test("novo").await;
+    while receiver.received().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    receiver.is_now(Manner::Status(200));
+    let world = world.again([7; 32]).await;
+    let row = world.attempted(&path, 1).await;
+    assert_eq!(row["status"], "success");
+    let received = receiver.received();
+    let ids: Vec<_> = received.iter().map(|request| request.header("x-kobana-delivery-id")).collect();
+    assert_eq!(ids, vec![row["id"].as_str().unwrap(); 2]);
+}
+
+#[tokio::test]
+async fn secrets_that_do_not_open_are_no_failure_of_the_receiver() {
+    let (world, receiver) = (World::new().await, Receiver::start(Manner::Status(200)).await);
+    world.hook("novo", &receiver.url(), json!({})).await;
+    let world = world.again([8; 32]).await;
+    let path = world.test("novo").await;
+    let row = loop {
+        world.hours_later().await;
+        let row = world.get(&path).await;
+        if row["status"] != "pending" {
+            break row;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    };
+    assert_eq!((&row["status"], &row["attempt"]), (&json!("failed"), &json!(1)));
+    assert!(row["error"].as_str().unwrap().contains("could not be prepared") && row["next_retry_at"].is_null());
+    assert_eq!(world.get("/webhooks/novo").await["consecutive_failures"], 0);
+    assert!(receiver.received().is_empty());
+}

@@ -19,7 +19,7 @@ pub(crate) struct World {
     pub(crate) api: Api,
     pub(crate) ana: Caller,
     /// Sends until it is dropped.
-    _courier: Worker,
+    courier: Worker,
 }
 
 impl World {
@@ -31,12 +31,22 @@ impl World {
     pub(crate) async fn with(allow_loopback: bool) -> Self {
         let store = Store::open(Location::Memory).await.unwrap();
         demo::seed(&store).await.unwrap();
+        Self::over(store, allow_loopback, [7; 32]).await
+    }
+
+    /// The same world in another process, with this key for secrets.
+    pub(crate) async fn again(self, key: [u8; 32]) -> Self {
+        self.courier.stop(Duration::ZERO).await;
+        Self::over(self.store, true, key).await
+    }
+
+    async fn over(store: Store, allow_loopback: bool, key: [u8; 32]) -> Self {
         let settings = Settings { inbox_domain: demo::INBOX_DOMAIN.to_owned() };
-        let webhooks = WebhookSettings { secret_key: Some([7; 32]), allow_loopback };
+        let webhooks = WebhookSettings { secret_key: Some(key), allow_loopback };
         let api = Api::with_webhooks(store.clone(), settings, webhooks).await.unwrap();
         let courier = api.courier().start(quick()).unwrap();
         let ana = caller(&store, demo::persons::ANA).await;
-        Self { store, api, ana, _courier: courier }
+        Self { store, api, ana, courier }
     }
 
     /// Starts the worker that processes e-mails.
