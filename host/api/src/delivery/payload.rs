@@ -5,12 +5,12 @@
 //! says nothing about the event, and what the workspace used this month is too much to count while others wait to write.
 
 use kobana_contract::Timestamp;
+use kobana_contract::payload::{EventReference, Snapshots};
 use kobana_store::organizations::OrganizationRow;
 use kobana_store::rows::{AgentRunRow, Agents, EmailRow, Inboxes, SystemEventRow, WebhookRow, WorkspaceRow};
 use kobana_store::usage::Usage;
 use kobana_store::{InWorkspace, Scope as _, Write};
 use sea_orm::DbErr;
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::handlers::{agent_runs, agents, emails, inboxes, webhooks, workspaces};
@@ -29,26 +29,27 @@ pub(crate) struct About {
 /// What the database answers.
 pub(super) async fn snapshots(tx: &Write, event: &SystemEventRow, about: &About) -> Result<Map<String, Value>, DbErr> {
     let rows = InWorkspace(event.workspace_id);
-    let mut data = Map::new();
-    let mut add = |name: &str, row: Option<Value>| {
-        data.extend(row.map(|row| (name.to_owned(), row)));
+    let mut data = Snapshots {
+        email: about.email.clone().map(|row| emails::show(row, None)),
+        agent_run: about.run.clone().map(agent_runs::show),
+        ..Snapshots::default()
     };
     let ran = about.run.as_ref().map(|run| run.agent_id);
     if let Some(id) = ran.or_else(|| about.email.as_ref()?.agent_id) {
-        add("agent", rows.find_by_id::<Agents>(id).one(tx).await?.map(|row| json!(agents::show(row))));
+        data.agent = rows.find_by_id::<Agents>(id).one(tx).await?.map(agents::show);
     }
     if let Some(id) = event.inbox_id {
-        add("inbox", rows.find_by_id::<Inboxes>(id).one(tx).await?.map(|row| json!(inboxes::show(row))));
+        data.inbox = rows.find_by_id::<Inboxes>(id).one(tx).await?.map(inboxes::show);
     }
-    add("email", about.email.clone().map(|row| json!(emails::show(row, None))));
-    add("agent_run", about.run.clone().map(|row| json!(agent_runs::show(row))));
-    add("webhook", about.webhook.clone().map(|row| json!(webhooks::show(row))));
+    let mut data = object(json!(data));
+    let webhook = about.webhook.clone().map(|row| json!(webhooks::show(row)));
+    data.extend(webhook.map(|row| ("webhook".to_owned(), row)));
     Ok(data)
 }
 
 /// What a delivery holds before it is sent.
 pub(super) fn unsent(event: &SystemEventRow, data: Map<String, Value>) -> Map<String, Value> {
-    object(json!({ "event": Reference::to(event), "data": data }))
+    object(json!({ "event": reference(event), "data": data }))
 }
 
 /// What goes out.
@@ -63,24 +64,15 @@ pub(super) fn envelope(
     let mut data = unsent.get("data").and_then(Value::as_object).cloned().unwrap_or_default();
     data.insert("organization".to_owned(), json!({ "id": organization.id, "name": organization.name }));
     object(json!({
-        "event": Reference::to(event),
+        "event": reference(event),
         "delivered_at": now,
         "workspace": workspaces::show(usage, workspace),
         "data": data,
     }))
 }
 
-/// An event in short.
-#[derive(Serialize)]
-struct Reference<'a> {
-    slug: &'a str,
-    id: uuid::Uuid,
-}
-
-impl<'a> Reference<'a> {
-    fn to(event: &'a SystemEventRow) -> Self {
-        Self { slug: &event.slug, id: event.id }
-    }
+fn reference(event: &SystemEventRow) -> EventReference {
+    EventReference { slug: event.slug.clone(), id: event.id }
 }
 
 pub(super) fn object(value: Value) -> Map<String, Value> {

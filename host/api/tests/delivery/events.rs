@@ -1,6 +1,8 @@
 //! Events of mail, from their recording to those who subscribed to them.
 
 use axum::body::Body;
+use kobana_contract::operation::schema_of;
+use kobana_contract::payload::WebhookPayload;
 use serde_json::{Value, json};
 
 use crate::receiver::{Manner, Receiver};
@@ -60,8 +62,10 @@ async fn an_event_goes_to_those_who_want_it_with_the_rows_as_they_were() {
         assert!(slugs(&world, hook).await.is_empty(), "{hook}");
     }
 
+    let contract = jsonschema::validator_for(&schema_of::<WebhookPayload>()).unwrap();
     for request in receiver.received() {
         let body = request.json();
+        assert!(contract.validate(&body).is_ok(), "{body}");
         let status = match request.header("x-kobana-event") {
             "email.received" => "received",
             "email.approved" => "approved",
