@@ -13,6 +13,8 @@ use hyper::body::{Frame, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use kobana_contract::payload::WebhookPayload;
+use schemars::generate::SchemaSettings;
 use serde_json::Value;
 use tokio::net::TcpListener;
 
@@ -109,6 +111,15 @@ impl Receiver {
         }
         .unwrap())
     }
+}
+
+/// Whether a body is what the contract promises to receivers.
+#[track_caller]
+pub(crate) fn fits_the_contract(body: &Value) {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let schema = settings.into_generator().into_root_schema_for::<WebhookPayload>().to_value();
+    let checked = jsonschema::validator_for(&schema).unwrap().validate(body).map_err(|error| error.to_string());
+    assert_eq!(checked, Ok(()), "{body}");
 }
 
 fn full(text: &str) -> Body {
