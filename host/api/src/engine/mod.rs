@@ -51,8 +51,8 @@ pub(crate) struct Mail<'a> {
     pub(crate) from: &'a str,
     pub(crate) sent_at: Option<Timestamp>,
     pub(crate) received_at: Timestamp,
-    /// What a person would read.
-    pub(crate) text: String,
+    /// What a person would read, or the beginning of it.
+    pub(crate) text: &'a str,
     pub(crate) attachments: &'a [Attachment],
 }
 
@@ -63,7 +63,7 @@ impl<'a> Mail<'a> {
             from: &email.sender,
             sent_at: email.sent_at.map(Timestamp),
             received_at: Timestamp(email.received_at),
-            text: content.readable().unwrap_or_default().into_owned(),
+            text: content.readable.as_deref().unwrap_or_default(),
             attachments: &content.attachments,
         }
     }

@@ -11,13 +11,15 @@ use tokio::sync::Semaphore;
 
 use super::headers::line;
 
-/// The most MIME headers of a message that is taken apart. Each may nest one message in another, and the stack that they
-/// are taken apart on is not endless.
+/// The most MIME headers of a message that is taken apart. Each may nest one part in another; neither the stack nor the time
+/// that this takes is endless.
 const MOST_PARTS: usize = 2_000;
 /// Up to so many the stack of any thread is enough.
 const FEW_PARTS: usize = 40;
 /// The stack for more.
 const DEEP_STACK: usize = 64 * 1024 * 1024;
+/// How much of a text engines and filters look at, in bytes.
+const LONGEST_READABLE: usize = 256 * 1024;
 /// The longest name of an attachment that is kept, in characters.
 const LONGEST_NAME: usize = 255;
 /// The longest value of a header that is kept for filters, in characters.
@@ -35,9 +37,19 @@ pub(crate) struct Content {
     pub(crate) text: Option<String>,
     /// HTML, decoded and otherwise as it was sent.
     pub(crate) html: Option<String>,
+    /// The beginning of the text as a person would read it: of the plain one or, failing that, of what the HTML says.
+    pub(crate) readable: Option<String>,
     pub(crate) attachments: Vec<Attachment>,
     /// Names and values of the headers, in their order.
     pub(crate) headers: Vec<(String, String)>,
+    /// Nobody knows what is in it: it has more parts than are looked at.
+    pub(crate) unreadable: bool,
+}
+
+impl Content {
+    fn unreadable() -> Self {
+        Self { unreadable: true, ..Self::default() }
+    }
 }
 
 /// Something attached.
@@ -51,12 +63,12 @@ pub(crate) struct Attachment {
     pub(crate) embedded: bool,
 }
 
-impl Content {
-    /// The text as a person would read it: the plain one or, failing that, what the HTML says.
-    pub(crate) fn readable(&self) -> Option<Cow<'_, str>> {
-        let plain = self.text.as_deref().filter(|text| !text.trim().is_empty()).map(Cow::Borrowed);
-        plain.or_else(|| self.html.as_deref().map(|html| Cow::Owned(html_to_text(html))))
-    }
+/// The beginning of the text as a person would read it.
+fn readable(text: Option<&str>, html: Option<&str>) -> Option<String> {
+    let plain = text.filter(|text| !text.trim().is_empty()).map(Cow::Borrowed);
+    let text = plain.or_else(|| html.map(|html| Cow::Owned(html_to_text(html))))?;
+    let end = text.floor_char_boundary(LONGEST_READABLE);
+    Some(text.get(..end).unwrap_or_default().to_owned())
 }
 
 /// Reads a stored message; none if it is not there.
@@ -75,25 +87,60 @@ pub(crate) async fn read(blobs: &Blobs, key: &str) -> io::Result<Option<Content>
     // Whatever a message does to the parser, it is not lost: it stays readable as a file.
     let content = read.await.unwrap_or_else(|error| {
         tracing::error!(%error, key, "a message could not be taken apart");
-        Ok(Content::default())
+        Ok(Content::unreadable())
     });
     content.map(Some)
 }
 
 /// Takes a message apart as far as it can be.
 pub(crate) fn parse(raw: &[u8]) -> Content {
-    match parts(raw) {
-        0..=FEW_PARTS => take_apart(raw),
+    let content = match parts(raw) {
+        0..=FEW_PARTS => guarded(raw),
         parts if parts <= MOST_PARTS => std::thread::scope(|scope| {
             let deep = std::thread::Builder::new().stack_size(DEEP_STACK).spawn_scoped(scope, || take_apart(raw));
-            deep.ok().and_then(|thread| thread.join().ok()).unwrap_or_default()
+            deep.ok().and_then(|thread| thread.join().ok())
         }),
         parts => {
             tracing::warn!(parts, "a message has too many parts to be taken apart");
-            Content::default()
+            return Content::unreadable();
         }
-    }
+    };
+    content.unwrap_or_else(|| flat(raw))
 }
+
+/// The parser means never to panic; where it does all the same, the message is not to be lost by it.
+fn guarded(raw: &[u8]) -> Option<Content> {
+    std::panic::catch_unwind(|| take_apart(raw)).ok()
+}
+
+/// The same with nested messages left whole, for messages that the parser gets lost in: the words that make it go into them
+/// are changed, and changed back in what comes out.
+fn flat(raw: &[u8]) -> Content {
+    let mut raw = raw.to_vec();
+    let mut at = 0;
+    while let Some(rest) = raw.get_mut(at..).filter(|rest| !rest.is_empty()) {
+        for (word, other) in NESTING {
+            if let Some(found) = rest.get_mut(..word.len()).filter(|found| found.eq_ignore_ascii_case(word.as_bytes()))
+            {
+                found.copy_from_slice(other.as_bytes());
+            }
+        }
+        at += 1;
+    }
+    let mut content = guarded(&raw).unwrap_or_else(Content::unreadable);
+    let restored = |text: &str| NESTING.iter().fold(text.to_owned(), |text, (word, other)| text.replace(other, word));
+    for text in [&mut content.text, &mut content.html, &mut content.readable] {
+        *text = text.as_deref().map(restored);
+    }
+    for file in &mut content.attachments {
+        file.media_type = restored(&file.media_type);
+        file.name = file.name.as_deref().map(restored);
+    }
+    content
+}
+
+/// Words that make the parser go into a part as a message of its own, and others of the same length that do not.
+const NESTING: [(&str, &str); 2] = [("message", "m3ss4g3"), ("digest", "d1g3st")];
 
 /// How many headers there are that may begin another part.
 fn parts(raw: &[u8]) -> usize {
@@ -111,11 +158,14 @@ fn take_apart(raw: &[u8]) -> Content {
         PartType::Html(html) => Some(text_of(&message, part, html)),
         _ => None,
     });
+    let (text, html) = (joined(texts), joined(pages));
     Content {
-        text: joined(texts),
-        html: joined(pages),
+        readable: readable(text.as_deref(), html.as_deref()),
+        text,
+        html,
         attachments: message.attachments().map(attachment).collect(),
         headers: headers(&message),
+        unreadable: false,
     }
 }
 
@@ -224,8 +274,7 @@ mod tests {
                 "Content-Type: multipart/digest; boundary=x\r\n\r\n--x\r\n\r\n",
             ] {
                 let raw = format!("From: a@b.example\r\n{}", header.repeat(depth));
-                let content = parse(raw.as_bytes());
-                assert!(depth <= MOST_PARTS || content == Content::default());
+                assert_eq!(parse(raw.as_bytes()).unreadable, depth > MOST_PARTS, "{depth}");
             }
         }
     }
@@ -234,5 +283,24 @@ mod tests {
     fn undeclared_bytes_are_what_windows_wrote() {
         let content = parse(b"From: a@b.example\r\n\r\nCobran\xe7a \x80");
         assert_eq!(content.text.as_deref(), Some("Cobran\u{e7}a \u{20ac}"));
+    }
+
+    #[test]
+    fn a_message_that_the_parser_gets_lost_in_is_seen_flat() {
+        let raw = b"From: a@b.example\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\nThe message digest.\r\n--x\r\n\
+            Content-Type: message/rfc822\r\n\r\nContent-Type: message/rfc822\r\n\r\n\r\n--x--\r\n";
+        for content in [parse(raw), flat(raw)] {
+            assert_eq!(content.text.as_deref().map(str::trim), Some("The message digest."));
+            assert_eq!(content.attachments[0].media_type, "message/rfc822");
+        }
+    }
+
+    #[test]
+    fn many_attachments_are_seen_and_too_many_are_known_to_be() {
+        let part = "--x\r\nContent-Type: application/pdf; name=a.pdf\r\nContent-Disposition: attachment\r\n\r\nx\r\n";
+        let head = "From: a@b.example\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n";
+        let raw = |count| format!("{head}{}--x--\r\n", part.repeat(count));
+        assert_eq!(parse(raw(MOST_PARTS - 1).as_bytes()).attachments.len(), MOST_PARTS - 1);
+        assert!(parse(raw(MOST_PARTS).as_bytes()).unreadable);
     }
 }

@@ -3,6 +3,8 @@
 //! One job brings one e-mail from `received` to `rejected`, `processed` or `failed`, with at most one run, whose id the job
 //! knows from the start. A worker that takes the job over goes on with the same run.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use kobana_contract::Timestamp;
 use kobana_contract::operations::agent_runs::RunStatus;
@@ -19,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use super::filters::{self, Findings};
 use super::policy::{self, Verdict};
 use super::{Backoff, Failure, Handler, Job};
 use crate::engine::{Assignment, Cost, EngineError, Engines, Mail, Outcome};
@@ -94,7 +97,9 @@ struct Case {
     inbox: Option<InboxRow>,
     agent: Option<AgentRow>,
     email: EmailRow,
-    content: Content,
+    content: Arc<Content>,
+    /// What the inbox's filters say.
+    findings: Findings,
 }
 
 #[async_trait]
@@ -167,8 +172,20 @@ async fn load(job: &Job) -> Result<Option<Case>, Failure> {
         tracing::warn!(%error, email = %email_id, "an original message cannot be read");
         Failure::Retry { reason: "the original message cannot be read".to_owned(), after: None }
     })?;
-    let content = content.ok_or_else(|| Failure::GiveUp("the original message is missing".to_owned()))?;
-    Ok(Some(Case { rows, run_id, workspace, inbox, agent, email, content }))
+    let content = Arc::new(content.ok_or_else(|| Failure::GiveUp("the original message is missing".to_owned()))?);
+    let findings = filter(inbox.as_ref(), &email, &content).await?;
+    Ok(Some(Case { rows, run_id, workspace, inbox, agent, email, content, findings }))
+}
+
+/// Asks the inbox's filters, on a thread where they may take their time, and before anybody waits for the database.
+async fn filter(inbox: Option<&InboxRow>, email: &EmailRow, content: &Arc<Content>) -> Result<Findings, Failure> {
+    let Some(inbox) = inbox.filter(|inbox| !inbox.filters.0.is_empty()) else { return Ok(Findings::default()) };
+    let (rules, email, content) = (inbox.filters.0.clone(), email.clone(), Arc::clone(content));
+    let judged = tokio::task::spawn_blocking(move || filters::judge(&rules, &email, &content)).await;
+    judged.map_err(|error| {
+        tracing::error!(%error, "the filters of an inbox could not be applied");
+        Failure::Retry { reason: "the filters could not be applied".to_owned(), after: None }
+    })
 }
 
 /// Applies the inbox's checks, and begins the run if they let the e-mail through. Answers whether they do.
@@ -178,7 +195,8 @@ async fn admit(job: &Job, case: &mut Case, assignment: &Assignment<'_>) -> Resul
     job.check(&tx).await?;
     keep_body(&tx, case).await?;
     let Verdict { reason, not_understood } =
-        policy::judge(&tx, &case.workspace, case.inbox.as_ref(), &case.email, &case.content, now).await?;
+        policy::judge(&tx, &case.workspace, case.inbox.as_ref(), &case.email, &case.content, &case.findings, now)
+            .await?;
     let admitted = reason.is_none();
     let email = &mut case.email;
     email.status = Word(if admitted { EmailStatus::Approved } else { EmailStatus::Rejected });

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! * `field`: `subject`, `from`, `to` (the addresses of To and Cc, and the inbox's own), `body` (plain text, or what the
-//!   HTML says), `attachment` (the name of any of them), or `header:NAME`.
+//!   HTML says, up to 256 KiB), `attachment` (the name of any of them), or `header:NAME`.
 //! * `op`: `contains`, `equals`, `starts_with`, `ends_with`, `matches` (a regular expression without look-around, found
 //!   anywhere), or `exists`, which takes no value.
 //! * `value`: a text, or a list of texts of which one is enough. Letter case does not count.
@@ -16,6 +16,7 @@
 //! Rules only ever refuse. The contract leaves their form open, so one that is not understood, because of a member, word
 //! or expression that is not in this list, is left out, and the event of the decision names its place.
 
+use kobana_store::rows::EmailRow;
 use kobana_store::text::fold;
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
@@ -29,11 +30,11 @@ const LARGEST_EXPRESSION: usize = 256 * 1024;
 const LONGEST_VALUE: usize = 4_096;
 
 /// What rules look at.
-pub(super) struct Facts<'a> {
-    pub(super) subject: Option<&'a str>,
-    pub(super) from: &'a str,
-    pub(super) to: Vec<&'a str>,
-    pub(super) content: &'a Content,
+struct Facts<'a> {
+    subject: Option<&'a str>,
+    from: &'a str,
+    to: Vec<&'a str>,
+    content: &'a Content,
 }
 
 /// What the rules say, each by its place from one.
@@ -80,8 +81,20 @@ enum Values {
     Several(Vec<String>),
 }
 
+/// What an inbox's rules say to an e-mail. There may be many rules, and long texts: it may take some time.
+pub(super) fn judge(rules: &[Map<String, Value>], email: &EmailRow, content: &Content) -> Findings {
+    let to = [&email.recipients.0, &email.header_to.0, &email.cc.0];
+    let facts = Facts {
+        subject: email.subject.as_deref(),
+        from: &email.sender,
+        to: to.into_iter().flatten().map(String::as_str).collect(),
+        content,
+    };
+    apply(rules, &facts)
+}
+
 /// Applies the rules in their order.
-pub(super) fn apply(rules: &[Map<String, Value>], facts: &Facts<'_>) -> Findings {
+fn apply(rules: &[Map<String, Value>], facts: &Facts<'_>) -> Findings {
     let mut findings = Findings::default();
     for (place, rule) in (1..).zip(rules) {
         match refuses(rule, facts) {
@@ -114,7 +127,7 @@ fn values_of(field: &str, facts: &Facts<'_>) -> Option<Vec<String>> {
         "subject" => all(&mut facts.subject.into_iter()),
         "from" => all(&mut std::iter::once(facts.from)),
         "to" => all(&mut facts.to.iter().copied()),
-        "body" => Some(facts.content.readable().into_iter().map(|text| text.into_owned()).collect()),
+        "body" => all(&mut facts.content.readable.as_deref().into_iter()),
         "attachment" => all(&mut facts.content.attachments.iter().filter_map(|file| file.name.as_deref())),
         _ => {
             let name = field.strip_prefix("header:").filter(|name| !name.is_empty())?;
@@ -181,7 +194,7 @@ mod tests {
 
     const MESSAGE: &str = "From: Ana@B.example\r\nSubject: SORTEIO da AÇÃO\r\nX-Spam-Flag: yes\r\n\r\nGanhe agora";
 
-    fn judge(rules: Value) -> Findings {
+    fn said(rules: Value) -> Findings {
         let content = content::parse(MESSAGE.as_bytes());
         let facts = Facts {
             subject: Some("SORTEIO da AÇÃO"),
@@ -194,7 +207,7 @@ mod tests {
     }
 
     fn refused(rule: Value) -> bool {
-        let findings = judge(json!([rule]));
+        let findings = said(json!([rule]));
         assert!(findings.not_understood.is_empty());
         findings.refused_by == Some(1)
     }
@@ -219,7 +232,7 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_left_out_and_named() {
-        let findings = judge(json!([
+        let findings = said(json!([
             { "spam_verdict": "PASS" },
             { "field": "subject", "op": "contains", "value": "sorteio", "action": "reject", "colour": 1 },
             { "field": "subject", "op": "matches", "value": "(", "action": "reject" },

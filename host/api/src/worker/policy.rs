@@ -6,7 +6,7 @@ use kobana_store::rows::{EmailRow, InboxRow, WorkspaceRow};
 use kobana_store::text::fold;
 use sea_orm::{ConnectionTrait, DbErr};
 
-use super::filters::{self, Facts, Findings};
+use super::filters::Findings;
 use super::limits;
 use crate::intake::content::Content;
 
@@ -25,7 +25,7 @@ impl From<String> for Verdict {
     }
 }
 
-/// Judges an e-mail for its inbox, of which none is left if it was deleted.
+/// Judges an e-mail for its inbox, of which none is left if it was deleted. What the filters say was found out before.
 ///
 /// # Errors
 /// What the database answers.
@@ -35,6 +35,7 @@ pub(super) async fn judge(
     inbox: Option<&InboxRow>,
     email: &EmailRow,
     content: &Content,
+    findings: &Findings,
     now: Timestamp,
 ) -> Result<Verdict, DbErr> {
     let Some(inbox) = inbox else { return Ok("the inbox was deleted".to_owned().into()) };
@@ -50,7 +51,8 @@ pub(super) async fn judge(
     if let Some(reason) = too_much_attached(inbox, content) {
         return Ok(reason.into());
     }
-    Ok(filtered(inbox, email, content))
+    let reason = findings.refused_by.map(|place| format!("filter {place} refused it"));
+    Ok(Verdict { reason, not_understood: findings.not_understood.clone() })
 }
 
 /// An empty list lets anyone send.
@@ -61,6 +63,9 @@ fn may_send(inbox: &InboxRow, sender: &str) -> bool {
 
 /// Pictures that the text shows in place are no attachments to whoever sent them: they count for sizes only.
 fn too_much_attached(inbox: &InboxRow, content: &Content) -> Option<String> {
+    if content.unreadable {
+        return Some("it has too many parts to be looked at".to_owned());
+    }
     let limit = |bytes: i64| u64::try_from(bytes).unwrap_or_default();
     let attached = content.attachments.iter().filter(|file| !file.embedded).count() as u64;
     let (most, largest) = (limit(inbox.attachments_max_file_number), limit(inbox.attachments_max_file_size));
@@ -76,16 +81,4 @@ fn too_much_attached(inbox: &InboxRow, content: &Content) -> Option<String> {
     } else {
         None
     }
-}
-
-fn filtered(inbox: &InboxRow, email: &EmailRow, content: &Content) -> Verdict {
-    let to = [&email.recipients.0, &email.header_to.0, &email.cc.0];
-    let facts = Facts {
-        subject: email.subject.as_deref(),
-        from: &email.sender,
-        to: to.into_iter().flatten().map(String::as_str).collect(),
-        content,
-    };
-    let Findings { refused_by, not_understood } = filters::apply(&inbox.filters.0, &facts);
-    Verdict { reason: refused_by.map(|place| format!("filter {place} refused it")), not_understood }
 }

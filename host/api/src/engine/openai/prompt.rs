@@ -70,7 +70,7 @@ mod tests {
             from: "a@b.example",
             sent_at: None,
             received_at: Timestamp(0),
-            text: text.clone(),
+            text: &text,
             attachments: &[],
         };
         let request = request(&mail, "Read it.", "m", 10);

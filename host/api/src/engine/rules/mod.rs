@@ -23,8 +23,6 @@ use time::{Date, OffsetDateTime};
 
 use super::{Cost, Engine, EngineError, Mail, Outcome, RULES};
 
-/// How much of a text is looked at, in bytes.
-const LONGEST_TEXT: usize = 1024 * 1024;
 /// The most findings of one sort.
 const MOST: usize = 50;
 
@@ -43,8 +41,7 @@ impl Rules {
     }
 
     fn read(&self, mail: &Mail<'_>) -> Map<String, Value> {
-        let mut text = format!("{}\n{}", mail.subject.unwrap_or_default(), mail.text);
-        text.truncate(text.floor_char_boundary(LONGEST_TEXT));
+        let text = format!("{}\n{}", mail.subject.unwrap_or_default(), mail.text);
         let day = day_of(mail);
         let names = mail.attachments.iter().filter_map(|file| file.name.as_deref());
         let numbers = self.digits.runs(&text).chain(names.flat_map(|name| self.digits.runs(name))).collect::<Vec<_>>();
