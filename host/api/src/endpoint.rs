@@ -195,6 +195,11 @@ async fn read_body(
     let mut value = match (is_json, text.is_empty()) {
         (_, true) => Value::Null,
         (true, false) => match json::parse(&text) {
+            // Null stands for no body; a body that says null is one, and no operation takes it.
+            Ok(Value::Null) => {
+                problems.form("the body: expected an object");
+                return Ok(Value::Null);
+            }
             Ok(value) => value,
             Err(_) => {
                 problems.form("the body is not JSON, or names a member twice");

@@ -294,14 +294,17 @@ async fn a_sender_must_be_named_once_and_rightly() {
         ("POST", "", json!({})),
         ("POST", "", json!({ "email": "x" })),
         ("DELETE", "", json!({})),
-        ("DELETE", "", Value::Null),
-        ("DELETE", "?email=x", Value::Null),
+        ("DELETE", "?email=x", json!({})),
         ("DELETE", "?email=a@b.example", json!({ "email": "c@b.example" })),
     ] {
         let answer = world.call(&ana, method, &format!("{path}{query}"), &body).await;
         assert_eq!(answer.invalid_fields(), ["email"], "{method} {query} {body}");
     }
     assert_eq!(world.delete(&ana, path).await.invalid_fields(), ["email"]);
+    assert_eq!(world.delete(&ana, &format!("{path}?email=x")).await.invalid_fields(), ["email"]);
+    // No body at all may be; null is a body, and no address.
+    let null = world.call(&ana, "DELETE", &format!("{path}?email=a@b.example"), &Value::Null).await;
+    assert_eq!(null.refused(400, "validation_failed")["form_errors"], json!(["the body: expected an object"]));
     let answer =
         world.call(&ana, "POST", &format!("{path}?email=a@b.example"), &json!({ "email": "a@b.example" })).await;
     assert_eq!(answer.invalid_fields(), ["email"]);

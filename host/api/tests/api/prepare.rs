@@ -46,7 +46,7 @@ async fn what_is_wrong_is_told_before_anything_is_asked() {
     let world = World::new().await;
     let ana = world.ana().await;
     let path = operations::inboxes::RemoveAllowedRecipient::SPEC.path.replace("{id}", "acme-invoices");
-    assert_eq!(prepare(&world, &ana, "DELETE", &path, &Value::Null).await.invalid_fields(), ["email"]);
+    assert_eq!(prepare(&world, &ana, "DELETE", &path, &json!({})).await.invalid_fields(), ["email"]);
     let vera = world.caller(kobana_store::demo::persons::VERA).await;
     prepare(&world, &vera, "DELETE", "/inboxes/acme-old", &Value::Null).await.refused(403, "permission_denied");
 }
