@@ -60,6 +60,39 @@ fn a_question_says_what_will_happen_to_which_row() {
 }
 
 #[test]
+fn how_a_confirmation_ended_is_an_event_of_the_workspace_with_the_clients_name() {
+    let server = shared();
+    let (name, client) = (nonce("event"), nonce("client"));
+    make_inbox(&server, "demo-owner", "acme", &name);
+    let meta = |capabilities: Value| {
+        let mut meta = json!({ ENVELOPE[0]: MODERN, ENVELOPE[1]: capabilities });
+        meta["io.modelcontextprotocol/clientInfo"] = json!({ "name": client, "version": "1" });
+        meta
+    };
+    let tool = "inboxes_recipients_add";
+    let ask = |email: &str, capabilities: Value| {
+        let arguments = json!({ "id": name, "email": email });
+        server.modern("tools/call").name(tool).arguments(arguments).meta(meta(capabilities))
+    };
+    let form = || json!({ "elicitation": { "form": {} } });
+    let answered = |email: &str, answers: Value| {
+        let state = state_of(&ask(email, form()).send());
+        ask(email, form()).param("requestState", json!(state)).param("inputResponses", answers).send()
+    };
+    answered("yes@supplier.example", accept()).document();
+    answered("no@supplier.example", json!({ "confirm": { "action": "decline" } })).tool_error("confirmation_declined");
+    ask("never@supplier.example", json!({})).send().fails(400, -32021);
+    for ending in ["accepted", "declined", "refused"] {
+        let arguments = json!({ "slug": format!("confirmation.{ending}"), "limit": 200 });
+        let events = server.modern("tools/call").name("system_events_list").arguments(arguments).send().document();
+        let mine = |event: &&Value| event["payload"]["client_name"] == client;
+        let events: Vec<_> = events["data"].as_array().expect("events").iter().filter(mine).collect();
+        assert_eq!(events.len(), 1, "{ending}: {events:?}");
+        assert_eq!(events[0]["payload"]["action"], tool);
+    }
+}
+
+#[test]
 fn of_many_redeems_of_one_state_at_once_exactly_one_wins() {
     let server = shared();
     let name = nonce("race");

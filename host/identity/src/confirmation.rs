@@ -312,27 +312,28 @@ fn digest(texts: &[&str]) -> [u8; 32] {
 mod tests {
     use kobana_contract::{Choice, Membership, Role};
     use kobana_store::Location;
+    use kobana_store::demo::{self, organizations, persons, workspaces};
 
     use super::*;
 
     fn caller() -> Caller {
-        let member = |name: &str| Membership {
-            workspace_id: Uuid::now_v7(),
+        let member = |workspace_id: Uuid, name: &str| Membership {
+            workspace_id,
             external_id: name.to_owned(),
             label: name.to_owned(),
             role: Role::Owner,
         };
         Caller {
-            person_id: Uuid::now_v7(),
+            person_id: persons::MARCOS,
             person_name: "Ana".into(),
             person_email: "ana@acme.example".into(),
-            organization_id: Uuid::now_v7(),
+            organization_id: organizations::ACME,
             organization_name: "Acme".into(),
             credential_id: "c".into(),
             client: "demo".into(),
             scopes: Vec::new(),
             expires_at: None,
-            memberships: vec![member("acme"), member("acme-labs")],
+            memberships: vec![member(workspaces::ACME, "acme"), member(workspaces::ACME_LABS, "acme-labs")],
             choice: Choice::Picked(0),
         }
     }
@@ -346,7 +347,9 @@ mod tests {
     }
 
     async fn confirmations(keys: Vec<Key>) -> Confirmations {
-        Confirmations::new(Store::open(Location::Memory).await.unwrap(), KeyRing::new(keys).unwrap())
+        let store = Store::open(Location::Memory).await.unwrap();
+        demo::seed(&store).await.unwrap();
+        Confirmations::new(store, KeyRing::new(keys).unwrap())
     }
 
     #[tokio::test]

@@ -46,10 +46,14 @@ impl DemoToken {
         Self { audience: Audience::Rest, ..Self::mcp(token, person, about) }
     }
 
-    /// Whether it is for the MCP endpoint.
+    /// The resource that it is for, for a person to read.
     #[must_use]
-    pub fn is_mcp(&self) -> bool {
-        self.audience == Audience::Mcp
+    pub const fn audience(&self) -> &'static str {
+        match self.audience {
+            Audience::Mcp => "MCP",
+            Audience::Rest => "REST",
+            Audience::Other => "none",
+        }
     }
 }
 

@@ -22,9 +22,7 @@ pub(crate) fn text(base: &str, resource: &str, demo: bool) -> String {
 fn tokens(text: &mut String) {
     let _ = writeln!(text, "\nDemo profile: sample data, well-known tokens, loopback only.\n");
     let width = DemoTokens::all().iter().map(|token| token.token.len()).max().unwrap_or_default();
-    for (audience, mcp) in [("MCP", true), ("REST", false)] {
-        for token in DemoTokens::all().iter().filter(|token| token.is_mcp() == mcp) {
-            let _ = writeln!(text, "  {audience:<4}  {:<width$}  {}", token.token, token.about);
-        }
+    for token in DemoTokens::all() {
+        let _ = writeln!(text, "  {:<4}  {:<width$}  {}", token.audience(), token.token, token.about);
     }
 }

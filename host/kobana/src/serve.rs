@@ -1,5 +1,6 @@
 //! `kobana serve`: puts the parts together and runs them.
 
+use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -53,7 +54,8 @@ async fn serve(options: &cli::Serve, mut settings: Settings) -> Result<(), Failu
         return Err(Failure::Unfit);
     }
     let stop = stop_signal()?;
-    println!("{}", banner::text(&base, &resource, options.demo));
+    // Whoever closed standard output does not want to read it.
+    let _ = writeln!(std::io::stdout(), "{}", banner::text(&base, &resource, options.demo));
     listener::serve(listener, Arc::new(app), &settings.http, stop).await;
     for worker in workers {
         worker.stop(settings.http.shutdown_grace()).await;
