@@ -85,3 +85,26 @@ fn rest_refuses_what_it_cannot_read() {
     server.http("GET", "/api/v1/nope").token("rest-owner").send().is(404);
     server.http("GET", "/api/v1/nope").send().is(401);
 }
+
+#[test]
+fn the_document_is_for_everyone_and_opens_no_other_door() {
+    let server = shared();
+    let answer = server.http("GET", "/api/v1/openapi.json").send();
+    answer.is(200).has("content-type", "application/json").has("cache-control", "no-store");
+    let document = answer.json();
+    assert_eq!(document["openapi"], "3.1.0");
+    // A token changes nothing, good or bad.
+    for token in ["rest-owner", "rest-expired", "demo-owner", "no-token"] {
+        assert_eq!(server.http("GET", "/api/v1/openapi.json").token(token).send().is(200).text(), answer.text());
+    }
+    server.http("POST", "/api/v1/openapi.json").send().is(405).has("allow", "GET,HEAD");
+    // Behind every path that it lists stands a route that asks for a token.
+    for path in document["paths"].as_object().expect("an object").keys() {
+        let path = path.replace("{id}", "x").replace("{delivery_id}", "x");
+        server.http("GET", &format!("/api/v1{path}")).send().is(401);
+    }
+    for path in ["/openapi.json/", "/openapi.json/x", "//openapi.json", "/%6fpenapi.json", "/OpenAPI.json", "/openapi"]
+    {
+        assert_ne!(server.http("GET", &format!("/api/v1{path}")).send().status, 200, "{path}");
+    }
+}
