@@ -193,11 +193,9 @@ def is_given(name):
 
 def compare_rest(contract, here):
     theirs, ours = contract.root, here.root
-    for name in sorted(theirs["components"]["schemas"]):
-        mine = ours["components"]["schemas"].get(name)
-        if mine is None:
-            yield f"schemas/{name}", ["is in the contract only"]
-            continue
+    named = [set(side["components"]["schemas"]) for side in (theirs, ours)]
+    yield "schemas", [*differences(*map(sorted, named), ["names"], False)]
+    for name in sorted(set.intersection(*named)):
         plain = [side.schema(side.root["components"]["schemas"][name]) for side in (contract, here)]
         yield f"schemas/{name}", [*differences(*plain, [], is_given(name))]
     schemes = [without_prose(side["components"]["securitySchemes"]["bearerAuth"]) for side in (theirs, ours)]

@@ -92,7 +92,8 @@ impl Components {
     fn json_document(&mut self, reply: Shape) -> (String, Value) {
         let mut schema = self.output(reply);
         // What the envelope has to say is the response's description, unless what it holds says more.
-        let envelope = schema.as_object_mut().and_then(|schema| schema.remove("description"));
+        let mut unsaid = |place| schema.pointer_mut(place).and_then(Value::as_object_mut)?.remove("description");
+        let (envelope, _) = (unsaid(""), unsaid("/properties/data"));
         let thing = pointed_to(schema.pointer("/properties/data"));
         let row = pointed_to(schema.pointer("/properties/data/items"));
         let name = thing.map(str::to_owned).or_else(|| row.map(|row| format!("{row}List"))).unwrap_or_default();

@@ -13,6 +13,7 @@ use crate::{
 
 names! {
     /// How far a run has come.
+    #[schemars(inline)]
     RunStatus {
         /// Still running.
         Running = "running",

@@ -14,6 +14,7 @@ use crate::{
 
 names! {
     /// How far a delivery has come.
+    #[schemars(inline)]
     DeliveryStatus {
         /// Waiting to be sent.
         Pending = "pending",

@@ -24,6 +24,7 @@ pub struct Me {
 
 /// A person.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub struct Person {
     /// UUID.
     pub id: Uuid,
@@ -36,6 +37,7 @@ pub struct Person {
 
 /// An organization.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub struct Organization {
     /// UUID.
     pub id: Uuid,
@@ -45,6 +47,7 @@ pub struct Organization {
 
 /// What the credential may be used for.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub struct Credential {
     /// As granted, without the read scopes that write scopes include.
     pub scopes: Vec<Scope>,
@@ -55,6 +58,7 @@ pub struct Credential {
 
 /// A workspace in reach.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub struct Reach {
     /// UUID.
     pub id: Uuid,
