@@ -15,6 +15,8 @@ HEADERS = [b"From: a@b.example", b"To: acme-support@inbox.example", b"Subject: =
 
 # Problems of requests that fit their schema: each is a rule between several members, or about what the server holds.
 RULES = {
+    # Whoever made a second workspace has to say which one is meant.
+    "expected the UUID or external_id of one of the workspaces within reach",
     # Opaque: one that no list gave out is refused, whatever it looks like.
     "expected meta.next_cursor of the same list with the same filters",
     # What an upsert needs only where the row is not there yet.
