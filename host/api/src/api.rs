@@ -84,11 +84,7 @@ impl Api {
         let (vault, intake) = (Vault::new(&key), Intake::new(store.clone(), wake.clone()));
         let courier = Courier::new(store.clone(), vault.clone(), webhooks.allow_loopback);
         let shared = Arc::new(Shared { store, settings, webhooks, vault, cursors, intake, courier: courier.clone() });
-        let router = handlers::mount_all(Router::new(), &shared)?
-            .fallback(async || ApiError::NotFound)
-            .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
-            .layer(CatchPanicLayer::custom(panicked))
-            .layer(map_response(no_store));
+        let router = dressed(handlers::mount_all(Router::new(), &shared)?);
         Ok(Self { router, wake, courier })
     }
 
@@ -110,6 +106,15 @@ impl Api {
     }
 }
 
+/// What is true of every route: there is always an answer, and nobody keeps it.
+fn dressed(routes: Router) -> Router {
+    routes
+        .fallback(async || ApiError::NotFound)
+        .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(map_response(no_store))
+}
+
 /// Answers with no more than that something went wrong; what it was goes to the log.
 fn panicked(panic: Box<dyn Any + Send>) -> Response {
     let message = panic.downcast_ref::<String>().map(String::as_str);
@@ -125,13 +130,26 @@ pub(crate) async fn no_store(mut response: Response<Body>) -> Response<Body> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::routing::get;
+    use http::Request;
     use http_body_util::BodyExt as _;
+    use tower::ServiceExt as _;
+
+    async fn explode() -> &'static str {
+        panic!("geheim")
+    }
 
     #[tokio::test]
-    async fn a_panic_is_a_500_that_tells_nothing() {
-        let response = panicked(Box::new("geheim"));
+    async fn a_handler_that_panics_is_a_500_that_tells_nothing_and_the_next_request_is_served() {
+        let router = dressed(Router::new().route("/explode", get(explode)).route("/works", get(async || "yes")));
+        let ask = |path: &str| router.clone().oneshot(Request::get(path).body(Body::empty()).unwrap());
+        let response = ask("/explode").await.unwrap();
         assert_eq!(response.status(), 500);
+        assert_eq!(response.headers()[header::CACHE_CONTROL], "no-store");
         let body = response.into_body().collect().await.unwrap().to_bytes();
-        assert!(!String::from_utf8_lossy(&body).contains("geheim"));
+        let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(body["error"]["code"], "internal_error");
+        assert!(!body.to_string().contains("geheim"));
+        assert_eq!(ask("/works").await.unwrap().status(), 200);
     }
 }
