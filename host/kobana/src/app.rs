@@ -9,14 +9,12 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, HOST, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
+use kobana_contract::openapi::BASE;
 use kobana_runtime::Runtime;
 use kobana_store::Store;
 use tower::ServiceExt as _;
 use tracing::Instrument as _;
 use uuid::Uuid;
-
-/// Where the REST API stands.
-const API: &str = "/api/v1";
 
 /// The body of an answer.
 pub(crate) type Body = Either<Full<Bytes>, RestBody>;
@@ -55,7 +53,7 @@ impl App {
         match path {
             "/healthz" => probe(request.method(), true),
             "/readyz" => probe(request.method(), self.is_ready().await),
-            _ if path.strip_prefix(API).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) => {
+            _ if path.strip_prefix(BASE).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) => {
                 let answer = self.rest.clone().oneshot(request.map(RestBody::new)).await;
                 answer.unwrap_or_else(|never| match never {}).map(Either::Right)
             }

@@ -23,6 +23,9 @@ use crate::{banner, listener, log, rest, webhooks};
 /// The gateway component that `build.rs` made.
 static GATEWAY: &[u8] = include_bytes!(env!("KOBANA_GATEWAY_WASM"));
 
+/// The web page that may talk to the demo, beside those on loopback.
+const DEMO_ORIGIN: &str = "https://app.example.com";
+
 /// Runs the server until it is told to stop.
 pub(crate) fn run(options: &cli::Serve) -> Result<(), Failure> {
     let settings = Settings::load(options)?;
@@ -47,9 +50,9 @@ async fn serve(options: &cli::Serve, mut settings: Settings) -> Result<(), Failu
 
     let base = format!("http://{address}");
     let resource = settings.resource.clone().unwrap_or_else(|| format!("{base}/mcp"));
-    let environment = environment(&settings, address, &base, &resource);
-    check(&environment)?;
-    let (app, workers) = assemble(options, &settings, environment, resource.clone()).await?;
+    let environment = environment(&settings, options.demo, address, &base, &resource);
+    let endpoint = check(&environment)?.endpoint;
+    let (app, workers) = assemble(options, &settings, environment, endpoint).await?;
     if !app.is_ready().await {
         return Err(Failure::Unfit);
     }
@@ -67,7 +70,7 @@ async fn assemble(
     options: &cli::Serve,
     settings: &Settings,
     environment: Vec<(String, String)>,
-    resource: String,
+    endpoint: String,
 ) -> Result<(App, Vec<Worker>), Failure> {
     let store = Store::open(settings.data.clone().map_or(Location::Memory, Location::Directory)).await?;
     demo::seed(&store).await.map_err(|error| Failure::Data(error.to_string()))?;
@@ -84,8 +87,6 @@ async fn assemble(
     };
     let dispatch = Arc::new(InProcess::new(Arc::clone(&identity), confirmations(settings, &store).await?, api.clone()));
     let runtime = Runtime::new(source, settings.runtime.clone(), environment, dispatch, cache_dir(settings))?;
-    let endpoint = resource.split_once("://").and_then(|(_, rest)| rest.find('/').and_then(|slash| rest.get(slash..)));
-    let endpoint = endpoint.unwrap_or("/mcp").to_owned();
     // Last of all: until here the start may still fail, and nothing is to be half done then.
     let worker = settings.worker.start(&settings.engines, store.clone(), whole.wake())?;
     let courier = webhooks::start(&settings.worker, &whole)?;
@@ -108,16 +109,24 @@ async fn confirmations(settings: &Settings, store: &Store) -> Result<Confirmatio
 }
 
 /// What the component knows of the deployment.
-fn environment(settings: &Settings, address: SocketAddr, base: &str, resource: &str) -> Vec<(String, String)> {
+fn environment(
+    settings: &Settings,
+    demo: bool,
+    address: SocketAddr,
+    base: &str,
+    resource: &str,
+) -> Vec<(String, String)> {
     let servers = match settings.authorization_servers.as_slice() {
         [] => base.to_owned(),
         servers => servers.join(" "),
     };
     let mut origins = settings.allowed_origins.clone();
-    for port in [address.port(), DEFAULT_PORT] {
-        origins.extend([format!("http://127.0.0.1:{port}"), format!("http://localhost:{port}")]);
+    if demo {
+        for port in [address.port(), DEFAULT_PORT] {
+            origins.extend([format!("http://127.0.0.1:{port}"), format!("http://localhost:{port}")]);
+        }
+        origins.push(DEMO_ORIGIN.to_owned());
     }
-    origins.push("https://app.example.com".to_owned());
     vec![
         ("KOBANA_RESOURCE".to_owned(), resource.to_owned()),
         ("KOBANA_AUTHORIZATION_SERVERS".to_owned(), servers),
@@ -126,9 +135,9 @@ fn environment(settings: &Settings, address: SocketAddr, base: &str, resource: &
 }
 
 /// Checks what the component is going to read, by the component's own rules: it could only answer 500 to everything.
-fn check(environment: &[(String, String)]) -> Result<(), Failure> {
+fn check(environment: &[(String, String)]) -> Result<kobana_protocol::Config, Failure> {
     let variable = |name: &str| environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
-    kobana_protocol::Config::from_env(variable).map(drop).map_err(|error| {
+    kobana_protocol::Config::from_env(variable).map_err(|error| {
         let setting = error.variable.trim_start_matches("KOBANA_").to_ascii_lowercase();
         Failure::Config(format!("{setting}: expected {}", error.expected))
     })
