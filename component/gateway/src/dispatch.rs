@@ -37,6 +37,10 @@ impl Caller for api::Caller {
         api::Caller::prepare(self, &request.into()).map(Response::from).map_err(Failure::from)
     }
 
+    async fn suggest(&self, request: Request, prefix: String) -> Result<Response, Failure> {
+        api::Caller::suggest(self, &request.into(), &prefix).map(Response::from).map_err(Failure::from)
+    }
+
     async fn issue_confirmation(&self, action: Action) -> Result<String, Failure> {
         api::Caller::issue_confirmation(self, &action.into()).map_err(Failure::from)
     }

@@ -175,6 +175,9 @@ pub trait Caller {
     /// Checks whatever `call` would check and changes nothing. Answers the row that the call would act on, or the refusal
     /// that it would give.
     async fn prepare(&self, request: Request) -> Result<Response, Failure>;
+    /// Offers rows of the list that the request reads, of which a text begins with the prefix: 200 with
+    /// `{"data": {"values": [...], "total": n}}`, or the refusal that `call` would give.
+    async fn suggest(&self, request: Request, prefix: String) -> Result<Response, Failure>;
     /// Seals what this caller is about to be asked, so that the answer can be brought back by anyone and used by nobody else.
     async fn issue_confirmation(&self, action: Action) -> Result<String, Failure>;
     /// Opens a sealed state. An answer spends it, whatever the answer is.

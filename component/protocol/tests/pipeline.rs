@@ -65,6 +65,11 @@ impl Caller for Everyone<'_> {
         Ok(Response { status: 200, body: body.to_vec(), retry_after: None })
     }
 
+    async fn suggest(&self, _: Request, prefix: String) -> Result<Response, Failure> {
+        let body = json!({"data": {"values": [prefix], "total": 1}}).to_string();
+        Ok(Response { status: 200, body: body.into_bytes(), retry_after: None })
+    }
+
     async fn issue_confirmation(&self, _: Action) -> Result<String, Failure> {
         Ok("sealed".to_owned())
     }

@@ -17,6 +17,7 @@ wasmtime::component::bindgen!({
         "kobana:api/dispatch.authenticate": async | trappable,
         "kobana:api/dispatch.[method]caller.call": async | trappable,
         "kobana:api/dispatch.[method]caller.prepare": async | trappable,
+        "kobana:api/dispatch.[method]caller.suggest": async | trappable,
         "kobana:api/dispatch.[method]caller.issue-confirmation": async | trappable,
         "kobana:api/dispatch.[method]caller.redeem-confirmation": async | trappable,
         "kobana:api/dispatch.[method]caller.refuse-confirmation": async | trappable,

@@ -163,6 +163,12 @@ pub trait Caller: Send + Sync + 'static {
         Err(Failure::Internal)
     }
 
+    /// Offers rows of the list that the request reads, of which a text begins with the prefix. An embedder without such
+    /// lists has nothing to offer.
+    async fn suggest(&self, _request: Request, _prefix: String) -> Result<Response, Failure> {
+        Err(Failure::Internal)
+    }
+
     /// Seals what the caller is about to be asked.
     async fn issue_confirmation(&self, _action: Action) -> Result<String, Failure> {
         Err(Failure::Internal)

@@ -57,6 +57,17 @@ impl wire::HostCaller for State {
         Ok(self.fitting(answer.unwrap_or(Err(Failure::Internal))))
     }
 
+    async fn suggest(
+        &mut self,
+        caller: Resource<Handle>,
+        request: wire::Request,
+        prefix: String,
+    ) -> Result<std::result::Result<wire::Response, wire::Failure>> {
+        let caller = Arc::clone(self.table.get(&caller)?);
+        let answer = self.wait(caller.suggest(request.into(), prefix)).await;
+        Ok(self.fitting(answer.unwrap_or(Err(Failure::Internal))))
+    }
+
     async fn issue_confirmation(
         &mut self,
         caller: Resource<Handle>,
