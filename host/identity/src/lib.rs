@@ -9,6 +9,9 @@ mod allowance;
 mod bearer;
 mod confirmation;
 mod demo;
+mod jws;
+pub mod password;
+mod signing;
 mod token;
 
 use std::num::NonZeroU32;
@@ -22,6 +25,8 @@ pub use allowance::Allowance;
 pub use bearer::{Bearer, bearer};
 pub use confirmation::{Action, Answer, Confirmations, Key, KeyError, KeyRing, Redemption};
 pub use demo::{DemoToken, DemoTokens};
+pub use password::Passwords;
+pub use signing::{AccessClaims, AccessTokenError, AccessTokens, SignError, SigningKey, SigningKeyError};
 pub use token::{Audience, SourceError, Token, TokenSource};
 
 /// Seconds to wait when the store cannot be asked.

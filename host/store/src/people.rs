@@ -1,11 +1,12 @@
 //! Persons and the workspaces they reach: what the identity side asks.
 
 use kobana_contract::{Membership, Role};
-use sea_orm::{ColumnTrait, DbErr, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder};
+use sea_orm::{ColumnTrait, DbErr, EntityTrait, IntoActiveModel, QueryFilter, QueryOrder, Set};
 use uuid::Uuid;
 
 use crate::entity::{memberships, organizations, persons, workspaces};
 use crate::rows::Workspaces;
+use crate::text::fold;
 use crate::values::Word;
 use crate::{InOrganization, Scope, Store, Write};
 
@@ -26,22 +27,57 @@ pub struct PersonRow {
     pub active: bool,
 }
 
+/// A person, and what they sign in with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    /// The person.
+    pub person: PersonRow,
+    /// The hash of their password in PHC form; none where they have none.
+    pub password_hash: Option<String>,
+}
+
 /// The person with this UUID, disabled ones included.
 ///
 /// # Errors
 /// What the database answers.
 pub async fn find(store: &Store, person_id: Uuid) -> Result<Option<PersonRow>, DbErr> {
     let found = persons::Entity::find_by_id(person_id).one(store.reads()).await?;
-    let Some(person) = found else { return Ok(None) };
+    Ok(account(store, found).await?.map(|account| account.person))
+}
+
+/// The person with this e-mail address, in whatever letter case, disabled ones included.
+///
+/// # Errors
+/// What the database answers.
+pub async fn by_email(store: &Store, email: &str) -> Result<Option<Account>, DbErr> {
+    let found = persons::Entity::find().filter(persons::Column::EmailFolded.eq(fold(email)));
+    account(store, found.one(store.reads()).await?).await
+}
+
+async fn account(store: &Store, person: Option<persons::Model>) -> Result<Option<Account>, DbErr> {
+    let Some(person) = person else { return Ok(None) };
     let organization = organizations::Entity::find_by_id(person.organization_id).one(store.reads()).await?;
-    Ok(organization.map(|organization| PersonRow {
-        id: person.id,
-        name: person.name,
-        email: person.email,
-        organization_id: organization.id,
-        organization_name: organization.name,
-        active: person.active,
+    Ok(organization.map(|organization| Account {
+        person: PersonRow {
+            id: person.id,
+            name: person.name,
+            email: person.email,
+            organization_id: organization.id,
+            organization_name: organization.name,
+            active: person.active,
+        },
+        password_hash: person.password_hash,
     }))
+}
+
+/// Keeps the hash of a person's password in PHC form, or takes the password away. Answers whether there is such a person.
+///
+/// # Errors
+/// What the database answers.
+pub async fn set_password(tx: &Write, person_id: Uuid, hash: Option<String>) -> Result<bool, DbErr> {
+    let change = persons::ActiveModel { id: Set(person_id), password_hash: Set(hash), ..Default::default() };
+    let update = persons::Entity::update_many().filter(persons::Column::Id.eq(person_id)).set(change);
+    Ok(update.exec(tx).await?.rows_affected > 0)
 }
 
 /// The live workspaces of the organization in which the person is a member, in the order of their creation.

@@ -8,7 +8,8 @@ use uuid::Uuid;
 
 use super::{DAY, START};
 use crate::entity::{organizations as organization_table, persons as person_table, workspaces as table};
-use crate::values::{Object, Word};
+use crate::text::fold;
+use crate::values::{Folded, Object, Word};
 use crate::{InOrganization, Scope, Write, people, rows::Workspaces};
 
 /// Ids of the demo's organizations.
@@ -62,6 +63,13 @@ const WORKSPACES: [(Uuid, Uuid, &str, &str); 3] = [
     (workspaces::ACME_LABS, organizations::ACME, "acme-labs", "Acme Laboratório"),
     (workspaces::GLOBEX, organizations::GLOBEX, "globex", "Globex Contas a Pagar"),
 ];
+
+/// The password of every person of the demo. It is no secret, so nothing but a loopback address may take it.
+pub const PASSWORD: &str = "demo-password";
+
+/// Its hash, made once: a start hashes nothing.
+const PASSWORD_HASH: &str =
+    "$argon2id$v=19$m=19456,t=2,p=1$hYfEHmLdH0I4AAqbACw/FA$mKRX3TbebjdTO3Q6rAqQYoIZR54n8AJoc087Nf2tSxc";
 
 struct Person {
     id: Uuid,
@@ -120,8 +128,10 @@ fn workspace(id: Uuid, organization_id: Uuid, external_id: &str, label: &str, po
         id,
         organization_id,
         external_id: external_id.to_owned(),
+        external_id_folded: Folded::default(),
         source: Word(WorkspaceSource::AutonomousInbox),
         label: label.to_owned(),
+        label_folded: Folded::default(),
         email_prefix: external_id.to_owned(),
         monthly_cost_limit: Some(250.0),
         monthly_emails_limit: None,
@@ -139,6 +149,8 @@ async fn insert_person(tx: &Write, person: &Person) -> Result<(), DbErr> {
         organization_id: person.organization,
         name: person.name.to_owned(),
         email: person.email.to_owned(),
+        email_folded: fold(person.email),
+        password_hash: Some(PASSWORD_HASH.to_owned()),
         active: person.active,
         created_at: START - 70 * DAY,
     };

@@ -15,6 +15,10 @@ pub struct Model {
     pub name: String,
     /// E-mail address.
     pub email: String,
+    /// The address as it is compared: no two persons have the same.
+    pub email_folded: String,
+    /// The hash of the password in PHC form; none where nobody signs in with one.
+    pub password_hash: Option<String>,
     /// Whether the account may be used.
     pub active: bool,
     /// When it was made.
