@@ -5,12 +5,19 @@
 
 pub(crate) mod agent_runs;
 pub(crate) mod agents;
+pub(crate) mod api_tokens;
 pub(crate) mod email_bodies;
 pub(crate) mod emails;
 pub(crate) mod idempotency;
 pub(crate) mod inboxes;
+pub(crate) mod issuer_subjects;
 pub(crate) mod jobs;
+pub(crate) mod login_sessions;
 pub(crate) mod memberships;
+pub(crate) mod oauth_clients;
+pub(crate) mod oauth_codes;
+pub(crate) mod oauth_grants;
+pub(crate) mod oauth_refresh_tokens;
 pub(crate) mod organizations;
 pub(crate) mod persons;
 pub(crate) mod settings;
