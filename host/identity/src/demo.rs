@@ -7,7 +7,7 @@ use kobana_contract::{Scope, Timestamp};
 use kobana_store::demo::persons;
 use uuid::Uuid;
 
-use crate::{Audience, DEFAULT_REQUESTS_PER_MINUTE, SourceError, Token, TokenSource};
+use crate::{Audience, DEFAULT_REQUESTS_PER_MINUTE, Refusal, Token, TokenSource};
 
 /// A token of the demo profile.
 #[derive(Debug, Clone, Copy)]
@@ -113,7 +113,7 @@ impl DemoTokens {
 
 #[async_trait]
 impl TokenSource for DemoTokens {
-    async fn find(&self, token: &str) -> Result<Option<Token>, SourceError> {
+    async fn find(&self, token: &str) -> Result<Option<Token>, Refusal> {
         let found = TOKENS.iter().find(|known| known.token == token);
         Ok(found.map(|known| Token {
             id: known.token.to_owned(),
@@ -121,6 +121,7 @@ impl TokenSource for DemoTokens {
             client: "demo".to_owned(),
             audience: known.audience,
             scopes: known.scopes.to_vec(),
+            workspace: None,
             expires_at: known.expired.then_some(self.yesterday),
             requests_per_minute: known.requests_per_minute,
         }))

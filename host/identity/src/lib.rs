@@ -2,32 +2,39 @@
 //!
 //! [`Identity::authenticate`] is the one door: it reads the bearer token, asks a [`TokenSource`] what the token stands for, looks
 //! up the person and the workspaces in reach in the store, and takes one request off the allowance. What a token is, a fixed one of
-//! the demo profile, one that the embedded authorization server issued, or one of a foreign issuer, is the source's
-//! affair alone.
+//! the demo profile, one for scripts, one that the embedded authorization server issued, or one of a foreign issuer, is
+//! the source's affair alone.
 
+mod access;
 mod allowance;
 mod bearer;
 mod confirmation;
 mod demo;
 mod jws;
 pub mod password;
+mod script;
 mod signing;
+mod ticket;
 mod token;
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use kobana_contract::{Caller, Choice, Membership, Timestamp};
-use kobana_store::{Store, people};
+use kobana_store::Store;
+use kobana_store::people::{self, Standing};
 use uuid::Uuid;
 
+pub use access::IssuedTokens;
 pub use allowance::Allowance;
 pub use bearer::{Bearer, bearer};
 pub use confirmation::{Action, Answer, Confirmations, Key, KeyError, KeyRing, Redemption};
 pub use demo::{DemoToken, DemoTokens};
 pub use password::Passwords;
+pub use script::{NewScriptToken, ScriptTokens, mint};
 pub use signing::{AccessClaims, AccessTokenError, AccessTokens, SignError, SigningKey, SigningKeyError};
-pub use token::{Audience, SourceError, Token, TokenSource};
+pub use ticket::Tickets;
+pub use token::{Audience, Refusal, Sources, Token, TokenSource};
 
 /// Seconds to wait when the store cannot be asked.
 const RETRY_AFTER: u32 = 1;
@@ -91,10 +98,10 @@ impl Identity {
         let token = match bearer(authorization) {
             Bearer::Absent => return Err(Denial::Missing),
             Bearer::Malformed => return Err(Denial::Invalid),
-            Bearer::Token(token) => self.tokens.find(token).await.map_err(unavailable)?.ok_or(Denial::Invalid)?,
+            Bearer::Token(token) => self.tokens.find(token).await.map_err(denial)?.ok_or(Denial::Invalid)?,
         };
         check(&token, audience, Timestamp::now())?;
-        let (person, memberships) = self.person(&token).await?;
+        let Standing { person, memberships } = self.person(&token).await?;
         let allowance = self.allowances.take(&token.id, token.requests_per_minute)?;
         let choice = choose(&memberships, workspace);
         let caller = Caller {
@@ -114,11 +121,22 @@ impl Identity {
     }
 
     /// Whether the person is still active, and what they reach, is read for every request.
-    async fn person(&self, token: &Token) -> Result<(people::PersonRow, Vec<Membership>), Denial> {
-        let found = people::find(&self.store, token.person_id).await.map_err(unavailable)?;
-        let person = found.filter(|person| person.active).ok_or(Denial::Invalid)?;
-        let memberships = people::reach(&self.store, person.id, person.organization_id).await.map_err(unavailable)?;
-        Ok((person, memberships))
+    async fn person(&self, token: &Token) -> Result<Standing, Denial> {
+        let found = people::standing(&self.store, token.person_id).await.map_err(unavailable)?;
+        let mut standing = found.filter(|found| found.person.active).ok_or(Denial::Invalid)?;
+        if let Some(only) = token.workspace {
+            standing.memberships.retain(|member| member.workspace_id == only);
+        }
+        Ok(standing)
+    }
+}
+
+fn denial(refusal: Refusal) -> Denial {
+    match refusal {
+        Refusal::Invalid => Denial::Invalid,
+        Refusal::Expired => Denial::Expired,
+        Refusal::WrongAudience => Denial::WrongAudience,
+        Refusal::Unavailable(cause) => unavailable(cause),
     }
 }
 
@@ -193,6 +211,7 @@ mod tests {
             client: "c".into(),
             audience: Audience::Mcp,
             scopes: vec![Scope::Emails],
+            workspace: None,
             expires_at: Some(now.plus_seconds(1)),
             requests_per_minute: DEFAULT_REQUESTS_PER_MINUTE,
         };

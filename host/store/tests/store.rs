@@ -9,7 +9,9 @@ use kobana_contract::Role;
 use kobana_store::jobs::{self, Ending, NewJob};
 use kobana_store::rows::{Emails, Inboxes, WorkspaceChanges, WorkspaceColumn, Workspaces};
 use kobana_store::sea_orm::{ColumnTrait, ConnectionTrait, PaginatorTrait, QueryFilter, Set, Statement};
-use kobana_store::{InOrganization, InWorkspace, Location, Scope, Store, demo, fault, organizations, people, settings};
+use kobana_store::{
+    InOrganization, InWorkspace, Location, Scope, Store, demo, directory, fault, organizations, people, settings,
+};
 use uuid::Uuid;
 
 async fn demo_store() -> Store {
@@ -75,22 +77,46 @@ async fn an_unusable_place_is_named() {
 }
 
 #[tokio::test]
-async fn reach_holds_live_workspaces_of_the_organization_in_order() {
+async fn a_person_reaches_live_workspaces_of_their_organization_in_order() {
     let store = demo_store().await;
-    let reach = async |person, organization| {
-        let reach = people::reach(&store, person, organization).await.unwrap();
-        reach.into_iter().map(|membership| (membership.external_id, membership.role)).collect::<Vec<_>>()
+    let reach = async |person| {
+        let standing = people::standing(&store, person).await.unwrap().unwrap();
+        standing.memberships.into_iter().map(|member| (member.external_id, member.role)).collect::<Vec<_>>()
     };
     let (acme, labs) = (("acme".to_owned(), Role::Owner), ("acme-labs".to_owned(), Role::Owner));
-    assert_eq!(reach(demo::persons::MARCOS, demo::organizations::ACME).await, [acme.clone(), labs]);
-    assert_eq!(reach(demo::persons::VERA, demo::organizations::ACME).await, [("acme".to_owned(), Role::Viewer)]);
-    assert_eq!(reach(demo::persons::MARCOS, demo::organizations::GLOBEX).await, []);
+    assert_eq!(reach(demo::persons::MARCOS).await, [acme.clone(), labs.clone()]);
+    assert_eq!(reach(demo::persons::VERA).await, [("acme".to_owned(), Role::Viewer)]);
+    // A membership in a workspace of another organization gives nothing.
+    let tx = store.begin().await.unwrap();
+    people::join(&tx, demo::persons::VERA, demo::workspaces::GLOBEX, Role::Owner).await.unwrap();
+    directory::set_workspace_active(&tx, demo::workspaces::ACME, false).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(reach(demo::persons::VERA).await, []);
+    assert_eq!(reach(demo::persons::MARCOS).await, [labs]);
     let tx = store.begin().await.unwrap();
     let scope = InOrganization(demo::organizations::ACME);
+    directory::set_workspace_active(&tx, demo::workspaces::ACME, true).await.unwrap();
     assert!(scope.delete::<Workspaces>(&tx, demo::workspaces::ACME_LABS, 1).await.unwrap());
     tx.commit().await.unwrap();
-    assert_eq!(reach(demo::persons::MARCOS, demo::organizations::ACME).await, [acme]);
+    assert_eq!(reach(demo::persons::MARCOS).await, [acme]);
     assert!(organizations::find(&store, demo::organizations::GLOBEX).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn an_account_counts_while_neither_it_nor_its_organization_is_switched_off() {
+    let store = demo_store().await;
+    let active = async |person| people::standing(&store, person).await.unwrap().unwrap().person.active;
+    assert!(active(demo::persons::ANA).await && !active(demo::persons::DISABLED).await);
+    assert!(people::standing(&store, uuid::Uuid::now_v7()).await.unwrap().is_none());
+    let tx = store.begin().await.unwrap();
+    directory::set_organization_active(&tx, demo::organizations::ACME, false).await.unwrap();
+    directory::set_person_active(&tx, demo::persons::DISABLED, true).await.unwrap();
+    tx.commit().await.unwrap();
+    for person in [demo::persons::ANA, demo::persons::DISABLED] {
+        assert!(!active(person).await);
+        assert!(!people::find(&store, person).await.unwrap().unwrap().active);
+    }
+    assert!(active(demo::persons::GIL).await);
 }
 
 #[tokio::test]

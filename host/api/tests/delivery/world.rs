@@ -153,8 +153,7 @@ fn quick() -> WorkerSettings {
 }
 
 pub(crate) async fn caller(store: &Store, person: uuid::Uuid) -> Caller {
-    let row = people::find(store, person).await.unwrap().unwrap();
-    let memberships = people::reach(store, person, row.organization_id).await.unwrap();
+    let people::Standing { person: row, memberships } = people::standing(store, person).await.unwrap().unwrap();
     Caller {
         person_id: row.id,
         person_name: row.name,

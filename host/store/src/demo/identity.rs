@@ -109,7 +109,7 @@ const fn acme(id: Uuid, name: &'static str, email: &'static str, roles: &'static
 
 pub(super) async fn fill(tx: &Write) -> Result<(), DbErr> {
     for (id, name) in ORGANIZATIONS {
-        let row = organization_table::Model { id, name: name.to_owned(), created_at: START - 90 * DAY };
+        let row = organization_table::Model { id, name: name.to_owned(), active: true, created_at: START - 90 * DAY };
         organization_table::Entity::insert(row.into_active_model()).exec_without_returning(tx).await?;
     }
     for (position, (id, organization, external_id, label)) in (0_i64..).zip(WORKSPACES) {

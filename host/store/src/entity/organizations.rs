@@ -11,6 +11,8 @@ pub struct Model {
     pub id: Uuid,
     /// Name.
     pub name: String,
+    /// Whether its persons may use their accounts.
+    pub active: bool,
     /// When it was made.
     pub created_at: i64,
 }

@@ -6,6 +6,7 @@ mod initial;
 mod jobs;
 mod people;
 mod suggestions;
+mod tokens;
 
 use sea_orm_migration::{MigrationTrait, MigratorTrait, async_trait};
 
@@ -21,6 +22,7 @@ impl MigratorTrait for Migrator {
             Box::new(suggestions::Suggestions),
             Box::new(people::People),
             Box::new(authorization::Authorization),
+            Box::new(tokens::Tokens),
         ]
     }
 }
