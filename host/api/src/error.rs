@@ -237,6 +237,12 @@ impl std::fmt::Display for Chain<'_> {
     }
 }
 
+impl From<kobana_egress::NotAllowed> for ApiError {
+    fn from(_: kobana_egress::NotAllowed) -> Self {
+        Self::UrlNotAllowed
+    }
+}
+
 impl From<DbErr> for ApiError {
     /// A unique value that is taken is the caller's to change; a busy database is worth another try.
     fn from(error: DbErr) -> Self {

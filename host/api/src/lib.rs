@@ -16,7 +16,6 @@ mod credentials;
 mod cursor;
 mod delivery;
 mod document;
-mod egress;
 mod endpoint;
 mod engine;
 mod error;

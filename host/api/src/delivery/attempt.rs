@@ -9,6 +9,7 @@ use http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, SET_COOKIE}
 use kobana_contract::Timestamp;
 use kobana_contract::fields::ActiveStatus;
 use kobana_contract::operations::deliveries::DeliveryStatus;
+use kobana_egress::Answer;
 use kobana_store::jobs::Ending;
 use kobana_store::organizations::{self, OrganizationRow};
 use kobana_store::rows::{
@@ -21,7 +22,7 @@ use sea_orm::{ActiveModelTrait as _, DbErr, IntoActiveModel as _, Set};
 use serde_json::{Map, Value, json};
 
 use super::mask::{MASK, Secrets};
-use super::sender::{Answer, Request, Sender};
+use super::sender::Sender;
 use super::{About, DEACTIVATED, KIND, Payload, fan_out, payload, queue, record, schedule, secret};
 use crate::credentials::{self, Stored};
 use crate::error::ApiError;
@@ -89,9 +90,9 @@ impl Handler for Sending {
             tracing::error!(%error, webhook = %webhook.id, "a delivery could not be prepared");
             Failure::Retry { reason: "the delivery could not be prepared".to_owned(), after: None }
         })?;
-        let request = Request { url: &webhook.url, headers: prepared.headers.clone(), body: prepared.body.clone() };
+        let (headers, body) = (prepared.headers.clone(), prepared.body.clone());
         let begun = Instant::now();
-        let answer = self.sender.send(request).await;
+        let answer = self.sender.send(&webhook.url, headers, body).await;
         describe(&mut case.delivery, &prepared, answer, begun.elapsed());
         settle(job, case).await
     }

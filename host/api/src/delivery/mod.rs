@@ -15,7 +15,6 @@
 mod attempt;
 mod mask;
 mod payload;
-mod resolver;
 mod schedule;
 pub(crate) mod secret;
 mod sender;

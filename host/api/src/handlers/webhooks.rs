@@ -24,7 +24,7 @@ use crate::handlers::deliveries;
 use crate::problems::Problems;
 use crate::reply::Reply;
 use crate::upsert::{Upsert, sent, upsert};
-use crate::{common, egress, lookup};
+use crate::{common, lookup};
 
 impl Handle for ListWebhooks {
     type Gate = Chosen;
@@ -192,7 +192,7 @@ async fn create(
     let (id, rows) = (Uuid::now_v7(), context.place.rows);
     let nothing = Stored { auth: WebhookAuth::None, sealed: None };
     let credentials = credentials::settle(&context.shared.vault, id, &nothing, &wanted.credentials)?;
-    egress::check(&wanted.url, context.shared.webhooks.allow_loopback)?;
+    kobana_egress::check(&wanted.url, context.shared.webhooks.allow_loopback)?;
     let row = WebhookRow {
         id,
         workspace_id: rows.0,
@@ -222,7 +222,7 @@ async fn changes(
 ) -> Result<WebhookChanges, ApiError> {
     let WebhookUpdate { label, wanted } = update;
     if let Some(url) = &wanted.url {
-        egress::check(url, context.shared.webhooks.allow_loopback)?;
+        kobana_egress::check(url, context.shared.webhooks.allow_loopback)?;
     }
     let mut changes = WebhookChanges {
         label: sent(label.clone()),

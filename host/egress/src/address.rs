@@ -1,27 +1,30 @@
-//! Which addresses events may be sent to. This is the rule that can be told from the address itself; whoever sends looks
-//! again at what a name resolves to.
+//! Which addresses may be asked. This is the rule that can be told from the address itself; whoever sends looks again at what
+//! a name resolves to.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::{Host, Url};
 
-use crate::error::ApiError;
+/// The address is not one that may be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("only public https addresses may be asked")]
+pub struct NotAllowed;
 
-/// Refuses addresses that are not public https ones; loopback is let through where `loopback` says so.
+/// Refuses addresses that are not public https ones; loopback is let through, by http too, where `loopback` says so.
 ///
 /// # Errors
-/// [`ApiError::UrlNotAllowed`].
-pub(crate) fn check(address: &str, loopback: bool) -> Result<(), ApiError> {
-    let url = Url::parse(address).map_err(|_| ApiError::UrlNotAllowed)?;
+/// [`NotAllowed`].
+pub fn check(address: &str, loopback: bool) -> Result<(), NotAllowed> {
+    let url = Url::parse(address).map_err(|_| NotAllowed)?;
     let local = url.host().is_some_and(|host| is_loopback(&host));
     let scheme = url.scheme() == "https" || (loopback && local && url.scheme() == "http");
     // Credentials have fields of their own, which are not shown.
     let bare = url.username().is_empty() && url.password().is_none();
     let reachable = url.host().is_some_and(|host| is_public(&host)) || (loopback && local);
-    if scheme && bare && reachable { Ok(()) } else { Err(ApiError::UrlNotAllowed) }
+    if scheme && bare && reachable { Ok(()) } else { Err(NotAllowed) }
 }
 
-/// Whether events may be sent to an IP address that a name resolved to; loopback is let through where `loopback` says so.
+/// Whether a connection may be made to an IP address that a name resolved to; loopback is let through where `loopback` says so.
 pub(crate) fn may_reach(ip: IpAddr, loopback: bool) -> bool {
     is_public_ip(ip) || (loopback && ip.to_canonical().is_loopback())
 }

@@ -1,4 +1,4 @@
-//! Names resolved once, and only to addresses that events may be sent to.
+//! Names resolved once, and only to addresses that may be asked.
 //!
 //! The client connects to the very addresses that come from here, so a name cannot be one address when it is checked and
 //! another when it is used.
@@ -7,12 +7,12 @@ use std::net::SocketAddr;
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-use crate::egress;
+use crate::address;
 
 /// Resolves names through the system.
-pub(super) struct Resolver {
+pub(crate) struct Resolver {
     /// Whether addresses of this machine may be reached.
-    pub(super) allow_loopback: bool,
+    pub(crate) allow_loopback: bool,
 }
 
 /// Why a name is of no use.
@@ -41,7 +41,7 @@ fn check(found: &[SocketAddr], allow_loopback: bool) -> Result<(), Unusable> {
     if found.is_empty() {
         return Err(Unusable::Unknown);
     }
-    let all = found.iter().all(|address| egress::may_reach(address.ip(), allow_loopback));
+    let all = found.iter().all(|address| address::may_reach(address.ip(), allow_loopback));
     if all { Ok(()) } else { Err(Unusable::NotPublic) }
 }
 
