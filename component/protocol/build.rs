@@ -153,12 +153,11 @@ fn suggestions(suggestions: Suggestions) -> Result<String, Failure> {
         Suggestions::Rows(source) => {
             let spec = spec(source.operation)?;
             format!(
-                "Suggestions::Rows(RowSource {{ route: {:?}, gate: {}, filters: &{:?}, parent: {:?}, fields: &{:?} }})",
+                "Suggestions::Rows(RowSource {{ route: {:?}, gate: {}, filters: &{:?}, parent: {:?} }})",
                 spec.path,
                 gate(&spec),
                 source.filters,
                 source.parent,
-                source.fields,
             )
         }
     })

@@ -174,8 +174,6 @@ pub struct RowSource {
     pub filters: &'static [(&'static str, &'static str)],
     /// The route's variable and the argument whose value fills it.
     pub parent: Option<(&'static str, &'static str)>,
-    /// Members of a row of which one must begin with what was typed.
-    pub fields: &'static [&'static str],
 }
 
 /// A prompt.

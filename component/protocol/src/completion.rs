@@ -5,46 +5,56 @@ use serde_json::value::RawValue;
 use crate::answer::Outcome;
 use crate::arguments;
 use crate::catalogue::{PROMPTS, RowSource, Suggestions, TEMPLATES, URI_BASE};
-use crate::dispatch::Caller;
+use crate::dispatch::{Caller, Method, Request, Response};
 use crate::error::Error;
 use crate::json::{self, Members};
 use crate::jsonrpc::Params;
-use crate::resources::{self, WHOLE_PAGE};
 use crate::uri::{self, Document};
 
 /// The most values that one answer may hold (protocol.md §12).
 const MAX_VALUES: usize = 100;
 
-/// Values that begin with what was typed, and whether there are more.
-#[derive(Debug, Default)]
+/// Values that begin with what was typed, as far as they are shown.
+#[derive(Debug)]
 struct Values {
     values: Vec<String>,
-    /// Whether rows were left unread, so that the total is unknown.
-    unread: bool,
+    /// How many there are; none where nobody has counted them.
+    total: Option<u64>,
 }
 
 /// `completion/complete`
 pub(crate) async fn complete<C: Caller>(caller: &C, params: &Params<'_>) -> Result<Outcome, Error> {
     let question = Question::read(params)?;
-    let values = match question.suggestions {
-        Suggestions::None => Values::default(),
-        Suggestions::Words(words) => {
-            let values = words.iter().filter(|word| begins(word, &question.typed)).map(|word| (*word).to_owned());
-            Values { values: values.collect(), unread: false }
-        }
+    let Values { mut values, total } = match question.suggestions {
+        Suggestions::None => Values::of(Vec::new()),
+        Suggestions::Words(words) => Values::of(beginning(words, &question.typed)),
         Suggestions::Rows(source) => rows(caller, &source, &question).await?,
     };
-    let total = values.values.len();
-    let shown: Vec<_> = values.values.iter().take(MAX_VALUES).map(|value| json::quoted(value)).collect();
-    let more = values.unread || total > MAX_VALUES;
-    let total = if values.unread { String::new() } else { format!(r#""total":{total},"#) };
-    Ok(Outcome::plain(format!(r#""completion":{{"values":[{}],{total}"hasMore":{more}}}"#, shown.join(","))))
+    values.truncate(MAX_VALUES);
+    let more = total != u64::try_from(values.len()).ok();
+    let total = total.map(|total| format!(r#""total":{total},"#)).unwrap_or_default();
+    let values: Vec<_> = values.iter().map(|value| json::quoted(value)).collect();
+    Ok(Outcome::plain(format!(r#""completion":{{"values":[{}],{total}"hasMore":{more}}}"#, values.join(","))))
+}
+
+impl Values {
+    /// All values that there are.
+    fn of(values: Vec<String>) -> Self {
+        let total = u64::try_from(values.len()).ok();
+        Self { values, total }
+    }
+}
+
+/// The words that begin with what was typed, in any letter case.
+fn beginning(words: &[&str], typed: &str) -> Vec<String> {
+    let typed = typed.to_lowercase();
+    words.iter().filter(|word| word.to_lowercase().starts_with(&typed)).map(|word| (*word).to_owned()).collect()
 }
 
 /// What is asked, checked.
 struct Question {
     suggestions: Suggestions,
-    /// What was typed so far, in lower case.
+    /// What was typed so far.
     typed: String,
     /// Values of other arguments.
     context: Vec<(String, String)>,
@@ -66,7 +76,7 @@ impl Question {
             }
             _ => return Err(wrong("ref.type must be ref/prompt or ref/resource")),
         }?;
-        Ok(Self { suggestions, typed: typed.to_lowercase(), context: context(params)? })
+        Ok(Self { suggestions, typed, context: context(params)? })
     }
 }
 
@@ -113,26 +123,46 @@ fn context(params: &Params<'_>) -> Result<Vec<(String, String)>, Error> {
     pairs.collect::<Option<_>>().ok_or_else(wrong)
 }
 
-/// Reads the source as the caller, so that nothing unseen shows up; a caller without its scope is offered nothing.
+/// Asks the list as the caller, so that nothing unseen shows up. A caller who may not read it, or has yet to pick a workspace,
+/// is offered nothing (decisions 15 and 17).
 async fn rows<C: Caller>(caller: &C, source: &RowSource, question: &Question) -> Result<Values, Error> {
-    let mut values = Values::default();
+    let nothing = Values::of(Vec::new());
     if !source.gate.covers(&caller.profile().await) {
-        return Ok(values);
+        return Ok(nothing);
     }
-    let Some(route) = route(source, &question.context) else { return Ok(values) };
+    let Some(path) = route(source, &question.context) else { return Ok(nothing) };
     let readings = source.filters.iter().map(Some).chain(source.filters.is_empty().then_some(None));
+    let mut all = nothing;
     for filter in readings {
-        let mut query = vec![("limit".to_owned(), WHOLE_PAGE.to_owned())];
-        query.extend(filter.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-        let page = match resources::fetch(caller, route.clone(), query).await {
-            Ok(page) => page,
-            // Without a workspace there is nothing to offer (decision 15).
-            Err(Error::InvalidParamsCode { .. }) => None,
-            Err(error) => return Err(error),
-        };
-        collect(&page.unwrap_or_default(), source, &question.typed, &mut values);
+        let query = filter.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).into_iter().collect();
+        let request = Request { method: Method::Get, path: path.clone(), query, body: None, idempotency_key: None };
+        let response = caller.suggest(request, question.typed.clone()).await?;
+        if let Some(Values { values, total }) = offered(&response)? {
+            all.values.extend(values);
+            all.total = all.total.zip(total).map(|(one, other)| one.saturating_add(other));
+        }
     }
-    Ok(values)
+    Ok(all)
+}
+
+/// The rows that a list offers; none where it refuses.
+fn offered(response: &Response) -> Result<Option<Values>, Error> {
+    #[derive(serde::Deserialize)]
+    struct Body {
+        data: Data,
+    }
+    #[derive(serde::Deserialize)]
+    struct Data {
+        values: Vec<String>,
+        total: Option<u64>,
+    }
+    match response.status {
+        200 => match serde_json::from_slice(&response.body) {
+            Ok(Body { data: Data { values, total } }) => Ok(Some(Values { values, total })),
+            Err(_) => Err(Error::Internal("Internal error")),
+        },
+        _ => Error::of_broken(response).map_or(Ok(None), Err),
+    }
 }
 
 /// The path of the list; none where it hangs on an argument that was not given.
@@ -140,31 +170,4 @@ fn route(source: &RowSource, context: &[(String, String)]) -> Option<String> {
     let Some((variable, argument)) = source.parent else { return Some(source.route.to_owned()) };
     let (_, value) = context.iter().find(|(name, _)| name == argument)?;
     Some(source.route.replace(&format!("{{{variable}}}"), &arguments::segment(value).ok()?))
-}
-
-fn collect(page: &str, source: &RowSource, typed: &str, values: &mut Values) {
-    #[derive(serde::Deserialize)]
-    struct Page<'a> {
-        #[serde(borrow)]
-        data: Vec<&'a RawValue>,
-        meta: Meta,
-    }
-    #[derive(serde::Deserialize)]
-    struct Meta {
-        next_cursor: Option<String>,
-    }
-    let Ok(page) = serde_json::from_str::<Page<'_>>(page) else { return };
-    values.unread |= page.meta.next_cursor.is_some();
-    for row in page.data.iter().filter_map(|row| Members::of(row)) {
-        let matches = source.fields.iter().any(|field| text(&row, field).is_some_and(|value| begins(&value, typed)));
-        let value = text(&row, "external_id").or_else(|| text(&row, "id"));
-        if let (true, Some(value)) = (matches, value) {
-            values.values.push(value);
-        }
-    }
-}
-
-/// Whether a text begins with what was typed, in any letter case.
-fn begins(text: &str, typed: &str) -> bool {
-    text.to_lowercase().starts_with(typed)
 }

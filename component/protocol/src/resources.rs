@@ -10,7 +10,7 @@ use crate::tools::refuse_cursor;
 use crate::uri::{self, Document};
 
 /// As many rows as a list gives on one page (inbox-api.yaml, `Limit`).
-pub(crate) const WHOLE_PAGE: &str = "200";
+const WHOLE_PAGE: &str = "200";
 
 /// `resources/list`: what the caller may read.
 pub(crate) async fn list<C: Caller>(caller: &C, params: &Params<'_>) -> Result<Outcome, Error> {

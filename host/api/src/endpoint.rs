@@ -13,6 +13,7 @@ use http::{HeaderMap, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use jsonschema::ValidationError;
 use kobana_contract::{Caller, Described, Method, Operation, Timestamp};
+use kobana_store::suggest::Suggestions;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -55,12 +56,32 @@ pub(crate) trait Handle: Operation {
     {
         std::future::ready(Err(ApiError::internal(format!("{} is not confirmed by anyone", Self::SPEC.id))))
     }
+
+    /// The rows of the list that complete what was typed. Every list that completes an argument has it.
+    fn suggest(
+        _context: Context<<Self::Gate as Gate>::Place>,
+        _input: Input<Self>,
+        _prefix: &str,
+    ) -> impl Future<Output = Result<Suggestions, ApiError>> + Send
+    where
+        Self: Sized,
+    {
+        std::future::ready(Err(ApiError::internal(format!("{} completes nothing", Self::SPEC.id))))
+    }
 }
 
 /// Asks an operation, by its presence in a request's extensions, to say what it would act on instead of doing it: the answer
 /// is 200 with `{data}`, or the refusal that the operation would give.
 #[derive(Debug, Clone, Copy)]
 pub struct Prepare;
+
+/// Asks a list, by its presence in a request's extensions, to offer rows instead of showing them: the answer is 200 with
+/// `{data: {values, total}}`, or the refusal that the list would give.
+#[derive(Debug, Clone)]
+pub struct Suggest {
+    /// What was typed so far.
+    pub prefix: String,
+}
 
 /// Adds the route of an operation, made of the method and the path that the contract says.
 ///
@@ -125,6 +146,9 @@ async fn serve<O: Handle>(endpoint: &Endpoint, request: Request) -> Result<Respo
     let context = Context { shared: Arc::clone(&endpoint.shared), caller, place, now: Timestamp::now() };
     if parts.extensions.get::<Prepare>().is_some() {
         return Ok(Reply::ok(O::prepare(context, input).await?).data(|row| row).write()?.into());
+    }
+    if let Some(Suggest { prefix }) = parts.extensions.get() {
+        return Ok(Reply::ok(O::suggest(context, input, prefix).await?).data(|rows| rows).write()?.into());
     }
     let now = context.now;
     let work = async move { O::handle(context, input).await?.write() };

@@ -39,7 +39,7 @@ pub mod worker;
 pub use api::{Api, BuildError, Settings, WebhookSettings};
 pub use delivery::{Courier, CourierError};
 pub use document::document;
-pub use endpoint::Prepare;
+pub use endpoint::{Prepare, Suggest};
 pub use engine::{EngineSettings, Model, OpenAiSettings, SettingsError};
 pub use error::ApiError;
 pub use problems::Problems;

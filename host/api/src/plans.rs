@@ -7,23 +7,80 @@ use kobana_store::rows::{
     AgentRunColumn, AgentRuns, Agents, Deliveries, DeliveryColumn, EmailColumn, Emails, Inboxes, SystemEventColumn,
     SystemEvents, Webhooks, WorkspaceColumn, Workspaces,
 };
+use kobana_store::suggest::{self, Suggested};
 use kobana_store::{InOrganization, InWorkspace, Listed, Location, Scope as _, Store, demo};
-use sea_orm::{ColumnTrait as _, ConnectionTrait as _, QueryFilter as _, QueryTrait as _, Select, Statement};
+use sea_orm::{
+    ColumnTrait as _, ConnectionTrait as _, IdenStatic, QueryFilter as _, QueryTrait as _, Select, Statement,
+};
 use uuid::Uuid;
 
-use crate::handlers::emails::filtered;
+use crate::handlers::emails::{filtered, offered};
 
 const ACME: InWorkspace = InWorkspace(demo::workspaces::ACME);
 const SOME: Uuid = Uuid::from_u128(1);
 
+/// The steps in which the database carries a query out.
+async fn steps(store: &Store, query: Statement) -> Vec<String> {
+    let explain = Statement { sql: format!("EXPLAIN QUERY PLAN {}", query.sql), ..query };
+    let steps = store.reads().query_all_raw(explain).await.unwrap();
+    steps.iter().map(|step| step.try_get("", "detail").unwrap()).collect()
+}
+
 async fn check<T: Listed>(store: &Store, what: &str, rows: Select<T::Entity>) {
     for after in [None, Some(Position { time: 1, id: SOME })] {
         let query = page::query::<T>(rows.clone(), after, 50).build(store.reads().get_database_backend());
-        let explain = Statement { sql: format!("EXPLAIN QUERY PLAN {}", query.sql), ..query };
-        for step in store.reads().query_all_raw(explain).await.unwrap() {
-            let step: String = step.try_get("", "detail").unwrap();
+        for step in steps(store, query).await {
             assert!(step.starts_with("SEARCH"), "{what}: {step}");
         }
+    }
+}
+
+/// Each text, and the UUID, is a range of an index that is in the right order already. The last query counts: it goes through
+/// the rows that it found, and through nothing else.
+async fn check_offers<T: Suggested>(store: &Store, rows: Select<T::Entity>) {
+    let backend = store.reads().get_database_backend();
+    let columns: Vec<_> = T::TEXTS.iter().chain([&T::ID]).map(IdenStatic::as_str).collect();
+    let queries: Vec<_> = suggest::queries::<T>(&rows, "0").iter().map(|query| backend.build(query)).collect();
+    assert_eq!(queries.len(), columns.len() + 1);
+    for (query, column) in queries.iter().zip(&columns) {
+        let steps = steps(store, query.clone()).await;
+        let range = format!("{column}>? AND {column}<?");
+        assert!(matches!(&steps[..], [step] if step.starts_with("SEARCH") && step.contains(&range)), "{steps:?}");
+    }
+    let steps = steps(store, queries.last().unwrap().clone()).await;
+    let searched = |column: &&str| steps.iter().any(|step| step.contains(&format!("{column}>? AND {column}<?")));
+    assert!(columns.iter().all(searched), "{steps:?}");
+    let own = |step: &&String| step.starts_with("SCAN") && !step.ends_with("some") && !step.ends_with("every");
+    assert_eq!(steps.iter().find(own), None);
+    for query in suggest::queries::<T>(&rows, "") {
+        let steps = self::steps(store, backend.build(&query)).await;
+        let step = steps.iter().find(|step| step.starts_with("SEARCH"));
+        assert!(step.is_some() && steps.iter().find(own).is_none(), "{steps:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_begins_with_a_prefix_is_a_range_of_an_index() {
+    let store = Store::open(Location::Memory).await.unwrap();
+    check_offers::<Inboxes>(&store, ACME.find::<Inboxes>()).await;
+    check_offers::<Agents>(&store, ACME.find::<Agents>()).await;
+    check_offers::<Webhooks>(&store, ACME.find::<Webhooks>()).await;
+    check_offers::<AgentRuns>(&store, ACME.find::<AgentRuns>()).await;
+    check_offers::<SystemEvents>(&store, ACME.find::<SystemEvents>()).await;
+    check_offers::<Deliveries>(&store, ACME.find::<Deliveries>().filter(DeliveryColumn::WebhookId.eq(SOME))).await;
+    for status in [None, Some(EmailStatus::Failed), Some(EmailStatus::Rejected)] {
+        let PageQuery { limit, cursor } = PageQuery { limit: 50, cursor: None };
+        let filter = EmailFilter {
+            limit,
+            cursor,
+            status,
+            inbox_id: None,
+            from: None,
+            q: None,
+            received_from: None,
+            received_to: None,
+        };
+        check_offers::<Emails>(&store, offered(filtered(ACME.find::<Emails>(), &filter), status)).await;
     }
 }
 
@@ -74,10 +131,13 @@ async fn no_other_list_scans_or_sorts() {
 async fn workspaces_are_searched_not_scanned() {
     let store = Store::open(Location::Memory).await.unwrap();
     let rows = InOrganization(SOME).find::<Workspaces>().filter(WorkspaceColumn::Id.is_in([SOME, ACME.0]));
-    let query = page::query::<Workspaces>(rows, None, 50).build(store.reads().get_database_backend());
-    let explain = Statement { sql: format!("EXPLAIN QUERY PLAN {}", query.sql), ..query };
-    for step in store.reads().query_all_raw(explain).await.unwrap() {
+    let backend = store.reads().get_database_backend();
+    let page = page::query::<Workspaces>(rows.clone(), None, 50).build(backend);
+    let offers = suggest::queries::<Workspaces>(&rows, "0");
+    for query in offers.iter().map(|query| backend.build(query)).chain([page]) {
         // The few in reach may be sorted.
-        assert!(!step.try_get::<String>("", "detail").unwrap().starts_with("SCAN"));
+        for step in steps(&store, query).await {
+            assert!(!step.starts_with("SCAN workspaces"), "{step}");
+        }
     }
 }

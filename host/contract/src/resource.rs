@@ -18,7 +18,7 @@ pub enum Suggestions {
     None,
 }
 
-/// A list whose rows are suggested.
+/// A list whose rows are suggested. By which of their texts they are found is the list's own matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowSource {
     /// The `operationId` of the list.
@@ -27,40 +27,36 @@ pub struct RowSource {
     pub filters: &'static [(&'static str, &'static str)],
     /// Another argument, whose value fills the list's path variable: the path variable and the argument.
     pub parent: Option<(&'static str, &'static str)>,
-    /// Members of a row of which one must begin with what was typed.
-    pub fields: &'static [&'static str],
 }
 
 impl RowSource {
-    const fn of(operation: &'static str, fields: &'static [&'static str]) -> Suggestions {
-        Suggestions::Rows(Self { operation, filters: &[], parent: None, fields })
+    const fn of(operation: &'static str) -> Suggestions {
+        Suggestions::Rows(Self { operation, filters: &[], parent: None })
     }
 }
 
 /// Suggestions of e-mails.
-pub(crate) const EMAILS: Suggestions = RowSource::of("list-emails", &["id", "subject", "from"]);
+pub(crate) const EMAILS: Suggestions = RowSource::of("list-emails");
 /// Suggestions of e-mails that went wrong.
 pub(crate) const FAILED_EMAILS: Suggestions = Suggestions::Rows(RowSource {
     operation: "list-emails",
     filters: &[("status", "failed"), ("status", "rejected")],
     parent: None,
-    fields: &["id", "subject", "from"],
 });
-const WORKSPACES: Suggestions = RowSource::of("list-workspaces", &["id", "external_id", "label"]);
+const WORKSPACES: Suggestions = RowSource::of("list-workspaces");
 /// Suggestions of inboxes.
-pub(crate) const INBOXES: Suggestions = RowSource::of("list-inboxes", &["id", "external_id", "label", "email"]);
+pub(crate) const INBOXES: Suggestions = RowSource::of("list-inboxes");
 /// Suggestions of agents.
-pub(crate) const AGENTS: Suggestions = RowSource::of("list-agents", &["id", "external_id", "label"]);
-const AGENT_RUNS: Suggestions = RowSource::of("list-agent-runs", &["id"]);
+pub(crate) const AGENTS: Suggestions = RowSource::of("list-agents");
+const AGENT_RUNS: Suggestions = RowSource::of("list-agent-runs");
 /// Suggestions of webhooks.
-pub(crate) const WEBHOOKS: Suggestions = RowSource::of("list-webhooks", &["id", "external_id", "label", "url"]);
+pub(crate) const WEBHOOKS: Suggestions = RowSource::of("list-webhooks");
 const DELIVERIES: Suggestions = Suggestions::Rows(RowSource {
     operation: "list-webhook-deliveries",
     filters: &[],
     parent: Some(("id", "webhook_id")),
-    fields: &["id"],
 });
-const SYSTEM_EVENTS: Suggestions = RowSource::of("list-system-events", &["id", "slug"]);
+const SYSTEM_EVENTS: Suggestions = RowSource::of("list-system-events");
 
 /// A document at a fixed URI.
 #[derive(Debug, Clone, Copy)]

@@ -8,7 +8,7 @@ use axum::Router;
 use axum::body::Body;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http_body_util::BodyExt as _;
-use kobana_api::Prepare;
+use kobana_api::{Prepare, Suggest};
 use kobana_contract::Choice;
 use kobana_identity::{Admission, Audience, Confirmations, Identity};
 use kobana_runtime::dispatch::{
@@ -79,6 +79,12 @@ impl Caller for Admitted {
     async fn prepare(&self, request: Request) -> Result<Response, Failure> {
         let mut request = self.http_request(request)?;
         request.extensions_mut().insert(Prepare);
+        self.send(request).await
+    }
+
+    async fn suggest(&self, request: Request, prefix: String) -> Result<Response, Failure> {
+        let mut request = self.http_request(request)?;
+        request.extensions_mut().insert(Suggest { prefix });
         self.send(request).await
     }
 

@@ -1,13 +1,14 @@
 //! Tenant isolation and soft delete, each in one place.
 
 use sea_orm::{
-    ActiveModelBehavior, ActiveModelTrait, ColumnTrait, DbErr, EntityTrait, IntoActiveModel, ModelTrait, QueryFilter,
-    Select, UpdateMany,
+    ActiveModelBehavior, ActiveModelTrait, ActiveValue, ColumnTrait, DbErr, EntityTrait, IntoActiveModel, ModelTrait,
+    QueryFilter, Select, UpdateMany, Value,
 };
 use uuid::Uuid;
 
 use crate::page::Position;
 use crate::store::Write;
+use crate::text::fold;
 
 /// The rows of a table.
 pub type Row<T> = <<T as Table>::Entity as EntityTrait>::Model;
@@ -33,6 +34,8 @@ pub trait Table: Send + Sync + 'static {
     const OWNER: Self::Column;
     /// When it was deleted, in tables where rows are only marked as deleted.
     const DELETED: Option<Self::Column>;
+    /// Its texts that are also kept folded, each with the column that holds it so.
+    const FOLDED: &'static [(Self::Column, Self::Column)];
 }
 
 /// A table whose rows are listed, newest first.
@@ -88,7 +91,9 @@ pub trait Scope: Copy + Send + Sync + 'static {
     fn insert<T: Table<Owner = Self>>(self, tx: &Write, row: Row<T>) -> impl Future<Output = Result<(), DbErr>> + Send {
         let mut row = row.into_active_model();
         row.set(T::OWNER, self.tenant().into());
-        let statement = T::Entity::insert(row.reset_all());
+        let mut row = row.reset_all();
+        fold_texts::<T>(&mut row);
+        let statement = T::Entity::insert(row);
         async move { statement.exec_without_returning(tx).await.map(|_| ()) }
     }
 
@@ -105,6 +110,7 @@ pub trait Scope: Copy + Send + Sync + 'static {
         // A row never moves to another tenant, and an update with nothing to set is no SQL.
         changes.not_set(T::OWNER);
         changes.not_set(T::ID);
+        fold_texts::<T>(&mut changes);
         let nothing = !changes.is_changed();
         let update = restrict::<T, _>(T::Entity::update_many(), self.tenant()).filter(T::ID.eq(id)).set(changes);
         async move {
@@ -153,6 +159,17 @@ fn restrict<T: Table, Q: QueryFilter>(query: Q, tenant: Uuid) -> Q {
     match T::DELETED {
         Some(column) => owned.filter(column.is_null()),
         None => owned,
+    }
+}
+
+/// The one place where texts are folded on their way into the database, so that no writer can forget to.
+fn fold_texts<T: Table>(changes: &mut T::Changes) {
+    for (text, folded) in T::FOLDED {
+        match changes.get(*text) {
+            ActiveValue::Set(Value::String(Some(text))) => changes.set(*folded, fold(&text).into()),
+            ActiveValue::Set(null) => changes.set(*folded, null),
+            ActiveValue::Unchanged(_) | ActiveValue::NotSet => changes.not_set(*folded),
+        }
     }
 }
 

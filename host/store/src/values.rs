@@ -8,7 +8,7 @@ use kobana_contract::operations::emails::EmailStatus;
 use kobana_contract::operations::webhooks::WebhookAuth;
 use kobana_contract::operations::workspaces::WorkspaceSource;
 use sea_orm::sea_query::{ArrayType, ColumnType, Nullable, ValueType, ValueTypeErr};
-use sea_orm::{ColIdx, DbErr, FromJsonQueryResult, QueryResult, TryGetError, TryGetable, Value};
+use sea_orm::{ColIdx, DbErr, DeriveValueType, FromJsonQueryResult, QueryResult, TryGetError, TryGetable, Value};
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 
@@ -23,6 +23,11 @@ pub struct Texts(pub Vec<String>);
 /// A list of JSON objects of free form.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, FromJsonQueryResult)]
 pub struct Objects(pub Vec<Map<String, serde_json::Value>>);
+
+/// Another column's text, folded for comparing (see [`crate::text::fold`]). [`crate::Scope`] fills it in whenever that
+/// text is written, so whoever makes a row leaves it empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq, DeriveValueType)]
+pub struct Folded(String);
 
 /// A word from a fixed list, stored as its name in the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,10 +1,11 @@
 //! Runs of agents over e-mails.
 
-use kobana_contract::operations::agent_runs::{AgentRun, GetAgentRun, ListAgentRuns};
+use kobana_contract::operations::agent_runs::{AgentRun, GetAgentRun, ListAgentRuns, RunFilter};
 use kobana_contract::{Data, Page, Timestamp};
-use kobana_store::Scope as _;
 use kobana_store::rows::{AgentRunColumn, AgentRunRow, AgentRuns, Agents, Inboxes};
-use sea_orm::{ColumnTrait as _, QueryFilter as _};
+use kobana_store::suggest::{Suggestions, suggest};
+use kobana_store::{Scope as _, Table};
+use sea_orm::{ColumnTrait as _, QueryFilter as _, Select};
 
 use crate::context::{Context, Input};
 use crate::endpoint::Handle;
@@ -17,28 +18,40 @@ impl Handle for ListAgentRuns {
     type Gate = Chosen;
 
     async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Page<AgentRun>>, ApiError> {
-        let (rows, reads, filter) = (context.place.rows, context.store().reads(), &input.query);
-        let mut runs = rows.find::<AgentRuns>();
-        if let Some(agent) = &filter.agent_id {
-            match lookup::find::<Agents>(reads, rows, agent).await? {
-                Some(agent) => runs = runs.filter(AgentRunColumn::AgentId.eq(agent.id)),
-                None => return Ok(paging::empty()),
-            }
+        match wanted(&context, &input.query).await? {
+            Some(runs) => input.page.answer::<AgentRuns, _>(context.store().reads(), runs, show).await,
+            None => Ok(paging::empty()),
         }
-        if let Some(inbox) = &filter.inbox_id {
-            match lookup::find::<Inboxes>(reads, rows, inbox).await? {
-                Some(inbox) => runs = runs.filter(AgentRunColumn::InboxId.eq(inbox.id)),
-                None => return Ok(paging::empty()),
-            }
-        }
-        if let Some(email) = &filter.email_id {
-            match lookup::uuid(email) {
-                Some(email) => runs = runs.filter(AgentRunColumn::EmailId.eq(email)),
-                None => return Ok(paging::empty()),
-            }
-        }
-        input.page.answer::<AgentRuns, _>(reads, runs, show).await
     }
+
+    async fn suggest(context: Context<AtWork>, input: Input<Self>, prefix: &str) -> Result<Suggestions, ApiError> {
+        match wanted(&context, &input.query).await? {
+            Some(runs) => Ok(suggest::<AgentRuns>(context.store().reads(), &runs, prefix).await?),
+            None => Ok(Suggestions::none()),
+        }
+    }
+}
+
+/// The runs that pass all filters; none where a filter names nothing.
+async fn wanted(
+    context: &Context<AtWork>,
+    filter: &RunFilter,
+) -> Result<Option<Select<<AgentRuns as Table>::Entity>>, ApiError> {
+    let (rows, reads) = (context.place.rows, context.store().reads());
+    let mut runs = rows.find::<AgentRuns>();
+    if let Some(agent) = &filter.agent_id {
+        let Some(agent) = lookup::find::<Agents>(reads, rows, agent).await? else { return Ok(None) };
+        runs = runs.filter(AgentRunColumn::AgentId.eq(agent.id));
+    }
+    if let Some(inbox) = &filter.inbox_id {
+        let Some(inbox) = lookup::find::<Inboxes>(reads, rows, inbox).await? else { return Ok(None) };
+        runs = runs.filter(AgentRunColumn::InboxId.eq(inbox.id));
+    }
+    if let Some(email) = &filter.email_id {
+        let Some(email) = lookup::uuid(email) else { return Ok(None) };
+        runs = runs.filter(AgentRunColumn::EmailId.eq(email));
+    }
+    Ok(Some(runs))
 }
 
 impl Handle for GetAgentRun {

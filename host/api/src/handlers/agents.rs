@@ -6,6 +6,8 @@ use kobana_contract::operations::agents::{
 };
 use kobana_contract::{Data, Nothing, Page, Timestamp};
 use kobana_store::rows::{AgentChanges, AgentRow, Agents, InboxChanges, InboxColumn, Inboxes};
+use kobana_store::suggest::{Suggestions, suggest};
+use kobana_store::values::Folded;
 use kobana_store::{InWorkspace, Scope as _, Write};
 use sea_orm::{ColumnTrait as _, QueryFilter as _, Set};
 use serde_json::{Value, json};
@@ -26,6 +28,11 @@ impl Handle for ListAgents {
     async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Page<Agent>>, ApiError> {
         let rows = context.place.rows.find::<Agents>();
         input.page.answer::<Agents, _>(context.store().reads(), rows, show).await
+    }
+
+    async fn suggest(context: Context<AtWork>, _: Input<Self>, prefix: &str) -> Result<Suggestions, ApiError> {
+        let rows = context.place.rows.find::<Agents>();
+        Ok(suggest::<Agents>(context.store().reads(), &rows, prefix).await?)
     }
 }
 
@@ -135,7 +142,9 @@ async fn create(context: &Context<AtWork>, tx: &Write, wanted: AgentCreate) -> R
         id,
         workspace_id: rows.0,
         external_id: lookup::name(wanted.external_id.as_ref(), id),
+        external_id_folded: Folded::default(),
         label: wanted.label,
+        label_folded: Folded::default(),
         llm_model: wanted.llm_model,
         system_message: wanted.system_message,
         skills_repo: wanted.skills_repo,

@@ -5,8 +5,9 @@ use kobana_contract::operations::deliveries::{
 };
 use kobana_contract::{Data, Page, Timestamp};
 use kobana_store::rows::{Deliveries, DeliveryColumn, DeliveryRow, WebhookRow, Webhooks};
-use kobana_store::{InWorkspace, Scope as _};
-use sea_orm::{ColumnTrait as _, ConnectionTrait, QueryFilter as _};
+use kobana_store::suggest::{Suggestions, suggest};
+use kobana_store::{InWorkspace, Scope as _, Table};
+use sea_orm::{ColumnTrait as _, ConnectionTrait, QueryFilter as _, Select};
 use serde_json::{Value, json};
 
 use crate::context::{Context, Input};
@@ -20,11 +21,21 @@ impl Handle for ListDeliveries {
     type Gate = Chosen;
 
     async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Page<WebhookDelivery>>, ApiError> {
-        let (rows, reads) = (context.place.rows, context.store().reads());
-        let webhook = lookup::get::<Webhooks>(reads, rows, &input.path.id).await?;
-        let deliveries = rows.find::<Deliveries>().filter(DeliveryColumn::WebhookId.eq(webhook.id));
-        input.page.answer::<Deliveries, _>(reads, deliveries, show).await
+        let deliveries = of_webhook(&context, &input.path.id).await?;
+        input.page.answer::<Deliveries, _>(context.store().reads(), deliveries, show).await
     }
+
+    async fn suggest(context: Context<AtWork>, input: Input<Self>, prefix: &str) -> Result<Suggestions, ApiError> {
+        let deliveries = of_webhook(&context, &input.path.id).await?;
+        Ok(suggest::<Deliveries>(context.store().reads(), &deliveries, prefix).await?)
+    }
+}
+
+/// The deliveries of the webhook that a path names.
+async fn of_webhook(context: &Context<AtWork>, id: &str) -> Result<Select<<Deliveries as Table>::Entity>, ApiError> {
+    let rows = context.place.rows;
+    let webhook = lookup::get::<Webhooks>(context.store().reads(), rows, id).await?;
+    Ok(rows.find::<Deliveries>().filter(DeliveryColumn::WebhookId.eq(webhook.id)))
 }
 
 impl Handle for GetDelivery {

@@ -1,10 +1,12 @@
 //! E-mails that inboxes received.
 
 use kobana_contract::operations::emails::{
-    DownloadOriginal, Email, EmailBody, EmailFilter, GetEmail, IngestEmail, ListEmails, MESSAGE, ReprocessEmail,
+    DownloadOriginal, Email, EmailBody, EmailFilter, EmailStatus, GetEmail, IngestEmail, ListEmails, MESSAGE,
+    ReprocessEmail,
 };
 use kobana_contract::{Data, Nothing, Page, Timestamp};
 use kobana_store::rows::{EmailBodies, EmailColumn, EmailRow, Emails, Inboxes};
+use kobana_store::suggest::{self, Suggestions, suggest};
 use kobana_store::text::fold;
 use kobana_store::{Scope as _, Table};
 use sea_orm::sea_query::LikeExpr;
@@ -26,15 +28,40 @@ impl Handle for ListEmails {
     type Gate = Chosen;
 
     async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Page<Email>>, ApiError> {
-        let (rows, reads) = (context.place.rows, context.store().reads());
-        let mut emails = filtered(rows.find::<Emails>(), &input.query);
-        if let Some(inbox) = &input.query.inbox_id {
-            match lookup::find::<Inboxes>(reads, rows, inbox).await? {
-                Some(inbox) => emails = emails.filter(EmailColumn::InboxId.eq(inbox.id)),
-                None => return Ok(paging::empty()),
+        match wanted(&context, &input.query).await? {
+            Some(emails) => {
+                input.page.answer::<Emails, _>(context.store().reads(), emails, |row| show(row, None)).await
             }
+            None => Ok(paging::empty()),
         }
-        input.page.answer::<Emails, _>(reads, emails, |row| show(row, None)).await
+    }
+
+    async fn suggest(context: Context<AtWork>, input: Input<Self>, prefix: &str) -> Result<Suggestions, ApiError> {
+        match wanted(&context, &input.query).await? {
+            Some(emails) => {
+                let emails = offered(emails, input.query.status);
+                Ok(suggest::<Emails>(context.store().reads(), &emails, prefix).await?)
+            }
+            None => Ok(Suggestions::none()),
+        }
+    }
+}
+
+/// The e-mails that pass all filters; none where a filter names nothing.
+async fn wanted(context: &Context<AtWork>, filter: &EmailFilter) -> Result<Option<EmailRows>, ApiError> {
+    let (rows, reads) = (context.place.rows, context.store().reads());
+    let emails = filtered(rows.find::<Emails>(), filter);
+    let Some(inbox) = &filter.inbox_id else { return Ok(Some(emails)) };
+    let inbox = lookup::find::<Inboxes>(reads, rows, inbox).await?;
+    Ok(inbox.map(|inbox| emails.filter(EmailColumn::InboxId.eq(inbox.id))))
+}
+
+/// The e-mails to offer. E-mails that came to nothing have indexes of their own, which the database uses only if it is told
+/// in their own words that no others are wanted.
+pub(crate) fn offered(emails: EmailRows, status: Option<EmailStatus>) -> EmailRows {
+    match status {
+        Some(EmailStatus::Failed | EmailStatus::Rejected) => emails.filter(suggest::came_to_nothing()),
+        _ => emails,
     }
 }
 

@@ -7,7 +7,8 @@ use kobana_contract::operations::inboxes::{
 };
 use kobana_contract::{Data, Nothing, Page, Permission, Timestamp};
 use kobana_store::rows::{Agents, InboxChanges, InboxRow, Inboxes, Workspaces};
-use kobana_store::values::{Object, Objects, Texts, Word};
+use kobana_store::suggest::{Suggestions, suggest};
+use kobana_store::values::{Folded, Object, Objects, Texts, Word};
 use kobana_store::{InOrganization, InWorkspace, Scope as _, Write};
 use sea_orm::Set;
 use serde_json::{Value, json};
@@ -32,6 +33,11 @@ impl Handle for ListInboxes {
     async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Page<Inbox>>, ApiError> {
         let rows = context.place.rows.find::<Inboxes>();
         input.page.answer::<Inboxes, _>(context.store().reads(), rows, show).await
+    }
+
+    async fn suggest(context: Context<AtWork>, _: Input<Self>, prefix: &str) -> Result<Suggestions, ApiError> {
+        let rows = context.place.rows.find::<Inboxes>();
+        Ok(suggest::<Inboxes>(context.store().reads(), &rows, prefix).await?)
     }
 }
 
@@ -159,8 +165,10 @@ async fn create(
         id,
         workspace_id: rows.0,
         external_id: lookup::name(wanted.external_id.as_ref(), id),
+        external_id_folded: Folded::default(),
         agent_id: agent(tx, rows, wanted.agent_id.as_ref()).await?,
         label: wanted.label.clone(),
+        label_folded: Folded::default(),
         email: email(context, tx, wanted).await?,
         status: Word(status),
         allowed_recipients: Texts(address::unique(limits.allowed_recipients.as_deref().unwrap_or_default())),

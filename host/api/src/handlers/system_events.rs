@@ -1,10 +1,11 @@
 //! What happened in a workspace.
 
-use kobana_contract::operations::system_events::{GetSystemEvent, ListSystemEvents, SystemEvent};
+use kobana_contract::operations::system_events::{EventFilter, GetSystemEvent, ListSystemEvents, SystemEvent};
 use kobana_contract::{Data, Page, Timestamp};
-use kobana_store::Scope as _;
 use kobana_store::rows::{SystemEventColumn, SystemEventRow, SystemEvents};
-use sea_orm::{ColumnTrait as _, QueryFilter as _};
+use kobana_store::suggest::{Suggestions, suggest};
+use kobana_store::{Scope as _, Table};
+use sea_orm::{ColumnTrait as _, QueryFilter as _, Select};
 
 use crate::context::{Context, Input};
 use crate::endpoint::Handle;
@@ -17,18 +18,30 @@ impl Handle for ListSystemEvents {
     type Gate = Chosen;
 
     async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Page<SystemEvent>>, ApiError> {
-        let mut events = context.place.rows.find::<SystemEvents>();
-        if let Some(slug) = &input.query.slug {
-            events = events.filter(SystemEventColumn::Slug.eq(slug.as_str()));
+        match wanted(&context, &input.query) {
+            Some(events) => input.page.answer::<SystemEvents, _>(context.store().reads(), events, show).await,
+            None => Ok(paging::empty()),
         }
-        if let Some(email) = &input.query.email_id {
-            match lookup::uuid(email) {
-                Some(email) => events = events.filter(SystemEventColumn::EmailId.eq(email)),
-                None => return Ok(paging::empty()),
-            }
-        }
-        input.page.answer::<SystemEvents, _>(context.store().reads(), events, show).await
     }
+
+    async fn suggest(context: Context<AtWork>, input: Input<Self>, prefix: &str) -> Result<Suggestions, ApiError> {
+        match wanted(&context, &input.query) {
+            Some(events) => Ok(suggest::<SystemEvents>(context.store().reads(), &events, prefix).await?),
+            None => Ok(Suggestions::none()),
+        }
+    }
+}
+
+/// The events that pass all filters; none where a filter names nothing.
+fn wanted(context: &Context<AtWork>, filter: &EventFilter) -> Option<Select<<SystemEvents as Table>::Entity>> {
+    let mut events = context.place.rows.find::<SystemEvents>();
+    if let Some(slug) = &filter.slug {
+        events = events.filter(SystemEventColumn::Slug.eq(slug.as_str()));
+    }
+    if let Some(email) = &filter.email_id {
+        events = events.filter(SystemEventColumn::EmailId.eq(lookup::uuid(email)?));
+    }
+    Some(events)
 }
 
 impl Handle for GetSystemEvent {

@@ -8,7 +8,8 @@ use kobana_contract::operations::webhooks::{
 };
 use kobana_contract::{Data, Nothing, Page, Timestamp};
 use kobana_store::rows::{Inboxes, WebhookChanges, WebhookRow, Webhooks};
-use kobana_store::values::{Texts, Word};
+use kobana_store::suggest::{Suggestions, suggest};
+use kobana_store::values::{Folded, Texts, Word};
 use kobana_store::{InWorkspace, Scope as _, Write};
 use sea_orm::Set;
 use serde_json::{Value, json};
@@ -32,6 +33,11 @@ impl Handle for ListWebhooks {
     async fn handle(context: Context<AtWork>, input: Input<Self>) -> Result<Reply<Page<Webhook>>, ApiError> {
         let rows = context.place.rows.find::<Webhooks>();
         input.page.answer::<Webhooks, _>(context.store().reads(), rows, show).await
+    }
+
+    async fn suggest(context: Context<AtWork>, _: Input<Self>, prefix: &str) -> Result<Suggestions, ApiError> {
+        let rows = context.place.rows.find::<Webhooks>();
+        Ok(suggest::<Webhooks>(context.store().reads(), &rows, prefix).await?)
     }
 }
 
@@ -197,10 +203,13 @@ async fn create(
         id,
         workspace_id: rows.0,
         external_id: lookup::name(wanted.external_id.as_ref(), id),
+        external_id_folded: Folded::default(),
         inbox_id: inbox(tx, rows, wanted.inbox_id.as_ref()).await?,
         status: Word(status),
         label: wanted.label.clone(),
+        label_folded: Folded::default(),
         url: wanted.url.clone(),
+        url_folded: Folded::default(),
         auth: Word(credentials.auth),
         credentials: credentials.sealed,
         signing_secret: Some(secret::seal(&context.shared.vault, id, &secret::fresh())?),

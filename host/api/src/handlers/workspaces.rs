@@ -5,10 +5,11 @@ use kobana_contract::operations::workspaces::{
 };
 use kobana_contract::{Data, Nothing, Page, Permission, Role, Timestamp};
 use kobana_store::rows::{Agents, Inboxes, Webhooks, WorkspaceChanges, WorkspaceColumn, WorkspaceRow, Workspaces};
+use kobana_store::suggest::{Suggestions, suggest};
 use kobana_store::usage::{self, Usage};
-use kobana_store::values::{Object, Word};
-use kobana_store::{InWorkspace, Scope as _, people};
-use sea_orm::{ActiveModelTrait as _, ColumnTrait as _, ConnectionTrait, QueryFilter as _, Set};
+use kobana_store::values::{Folded, Object, Word};
+use kobana_store::{InWorkspace, Scope as _, Table, people};
+use sea_orm::{ActiveModelTrait as _, ColumnTrait as _, ConnectionTrait, QueryFilter as _, Select, Set};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -27,13 +28,21 @@ impl Handle for ListWorkspaces {
     type Gate = Reach;
 
     async fn handle(context: Context<AtHome>, input: Input<Self>) -> Result<Reply<Page<Workspace>>, ApiError> {
-        let visible = context.caller.memberships.iter().filter(|member| member.role.holds(Permission::WorkspacesView));
-        let ids = visible.map(|member| member.workspace_id);
-        let rows = context.place.rows.find::<Workspaces>().filter(WorkspaceColumn::Id.is_in(ids));
         let reads = context.store().reads();
-        let page = input.page.fetch::<Workspaces>(reads, rows).await?;
+        let page = input.page.fetch::<Workspaces>(reads, visible(&context)).await?;
         Ok(Reply::ok(Page { data: with_usage(reads, page.data, context.now).await?, meta: page.meta }))
     }
+
+    async fn suggest(context: Context<AtHome>, _: Input<Self>, prefix: &str) -> Result<Suggestions, ApiError> {
+        Ok(suggest::<Workspaces>(context.store().reads(), &visible(&context), prefix).await?)
+    }
+}
+
+/// The workspaces that the caller may see.
+fn visible(context: &Context<AtHome>) -> Select<<Workspaces as Table>::Entity> {
+    let visible = context.caller.memberships.iter().filter(|member| member.role.holds(Permission::WorkspacesView));
+    let ids = visible.map(|member| member.workspace_id);
+    context.place.rows.find::<Workspaces>().filter(WorkspaceColumn::Id.is_in(ids))
 }
 
 impl Handle for GetWorkspace {
@@ -54,8 +63,10 @@ impl Handle for CreateWorkspace {
             id,
             organization_id: caller.organization_id,
             external_id: lookup::name(wanted.external_id.as_ref(), id),
+            external_id_folded: Folded::default(),
             source: Word(wanted.source),
             label: wanted.label,
+            label_folded: Folded::default(),
             email_prefix,
             monthly_cost_limit: wanted.allowance.monthly_cost_limit.flatten(),
             monthly_emails_limit: wanted.allowance.monthly_emails_limit.flatten(),

@@ -19,8 +19,7 @@ use kobana_contract::Timestamp;
 use kobana_contract::operations::emails::{EmailStatus, LARGEST_MESSAGE};
 use kobana_store::blobs::Staged;
 use kobana_store::rows::{EmailColumn, EmailRow, Emails, InboxRow};
-use kobana_store::text::fold;
-use kobana_store::values::{Object, Texts, Word};
+use kobana_store::values::{Folded, Object, Texts, Word};
 use kobana_store::{InWorkspace, Scope as _, Store, Write};
 use sea_orm::{ColumnTrait as _, QueryFilter as _};
 use serde_json::Map;
@@ -152,9 +151,9 @@ fn row(inbox: &InboxRow, headers: Headers, now: Timestamp) -> EmailRow {
         agent_id: None,
         message_id: headers.message_id,
         raw_s3_key: format!("raw/{}/{id}.eml", inbox.workspace_id),
-        subject_folded: headers.subject.as_deref().map(fold),
+        subject_folded: None,
         subject: headers.subject,
-        sender_folded: fold(&headers.from),
+        sender_folded: Folded::default(),
         sender: headers.from,
         recipients: Texts(vec![inbox.email.clone()]),
         cc: Texts(headers.cc),

@@ -20,5 +20,6 @@ mod policy;
 mod prepare;
 mod processing;
 mod records;
+mod suggest;
 mod webhooks;
 mod workspaces;

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{DAY, INBOX_DOMAIN, START, id, workspaces};
 use crate::rows::{AgentRow, Agents, InboxRow, Inboxes};
-use crate::values::{Object, Objects, Texts, Word};
+use crate::values::{Folded, Object, Objects, Texts, Word};
 use crate::{InWorkspace, Scope, Write};
 
 pub(super) const TRIAGE: Uuid = id(0xd001);
@@ -115,7 +115,9 @@ fn agent_row((id, external_id, label, instructions): (Uuid, &str, &str, &str), p
         id,
         workspace_id: workspaces::ACME,
         external_id: external_id.to_owned(),
+        external_id_folded: Folded::default(),
         label: label.to_owned(),
+        label_folded: Folded::default(),
         llm_model: "rules".to_owned(),
         system_message: instructions.to_owned(),
         skills_repo: None,
@@ -132,8 +134,10 @@ fn inbox_row(inbox: &Inbox, position: i64) -> InboxRow {
         id: inbox.id,
         workspace_id: inbox.workspace,
         external_id: inbox.external_id.to_owned(),
+        external_id_folded: Folded::default(),
         agent_id: inbox.agent,
         label: inbox.label.to_owned(),
+        label_folded: Folded::default(),
         email: inbox.email(),
         status: Word(inbox.status),
         allowed_recipients: Texts(inbox.allowed.iter().map(|address| (*address).to_owned()).collect()),

@@ -12,8 +12,7 @@ use super::phrases::{INJECTION, PHRASES, Phrase, REFUSED};
 use super::{MINUTE, SECOND, START, id, originals};
 use crate::blobs::Blobs;
 use crate::rows::{EmailBodies, EmailBodyRow, EmailRow, Emails};
-use crate::text::fold;
-use crate::values::{Object, Texts, Word};
+use crate::values::{Folded, Object, Texts, Word};
 use crate::{InWorkspace, Scope, Write};
 
 /// How many e-mails `acme` has.
@@ -103,10 +102,10 @@ fn row(mail: &Mail<'_>) -> EmailRow {
         agent_id: mail.inbox.agent.filter(|_| done || mail.status == EmailStatus::Processing),
         message_id: format!("<{:06}.{}@{}>", mail.number, mail.phrase.kind, domain(mail.phrase.sender)),
         raw_s3_key: format!("raw/{}/{}.eml", mail.inbox.workspace, mail.id),
-        subject_folded: Some(fold(&subject)),
+        subject_folded: None,
         subject: Some(subject),
         sender: mail.phrase.sender.to_owned(),
-        sender_folded: fold(mail.phrase.sender),
+        sender_folded: Folded::default(),
         recipients: Texts(vec![address.clone()]),
         cc: Texts(Vec::new()),
         bcc: Texts(Vec::new()),

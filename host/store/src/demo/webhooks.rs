@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::inboxes::INVOICES;
 use super::{DAY, MINUTE, SECOND, START, id, processing, workspaces};
 use crate::rows::{Deliveries, DeliveryRow, SystemEventRow, SystemEvents, WebhookRow, Webhooks};
-use crate::values::{Object, Texts, Word};
+use crate::values::{Folded, Object, Texts, Word};
 use crate::{InWorkspace, Scope, Write};
 
 const FIRST_DELIVERY: u128 = 0x13_0000;
@@ -85,10 +85,13 @@ fn row(webhook: &Webhook, position: i64) -> WebhookRow {
         id: webhook.id,
         workspace_id: webhook.workspace,
         external_id: webhook.external_id.to_owned(),
+        external_id_folded: Folded::default(),
         inbox_id: webhook.inbox,
         status: Word(webhook.status),
         label: webhook.label.to_owned(),
+        label_folded: Folded::default(),
         url: webhook.url.to_owned(),
+        url_folded: Folded::default(),
         auth: Word(WebhookAuth::None),
         credentials: None,
         signing_secret: None,

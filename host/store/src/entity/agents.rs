@@ -2,6 +2,8 @@
 
 use sea_orm::entity::prelude::*;
 
+use crate::values::Folded;
+
 /// An agent, which processes e-mails.
 #[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
 #[sea_orm(table_name = "agents")]
@@ -13,8 +15,12 @@ pub struct Model {
     pub workspace_id: Uuid,
     /// The caller's own name, the id where none was chosen.
     pub external_id: String,
+    /// The same, folded for completing.
+    pub external_id_folded: Folded,
     /// Label.
     pub label: String,
+    /// The same, folded for completing.
+    pub label_folded: Folded,
     /// The model it runs on.
     pub llm_model: String,
     /// Its instructions.

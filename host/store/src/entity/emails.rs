@@ -3,7 +3,7 @@
 use kobana_contract::operations::emails::EmailStatus;
 use sea_orm::entity::prelude::*;
 
-use crate::values::{Object, Texts, Word};
+use crate::values::{Folded, Object, Texts, Word};
 
 /// An e-mail without its body.
 #[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
@@ -24,12 +24,12 @@ pub struct Model {
     pub raw_s3_key: String,
     /// The Subject header.
     pub subject: Option<String>,
-    /// The same, folded for searching (see [`crate::text::fold`]).
-    pub subject_folded: Option<String>,
+    /// The same, folded for searching.
+    pub subject_folded: Option<Folded>,
     /// The address of the From header.
     pub sender: String,
     /// The same, folded for comparing.
-    pub sender_folded: String,
+    pub sender_folded: Folded,
     /// Envelope recipients.
     pub recipients: Texts,
     /// Addresses of the Cc header.

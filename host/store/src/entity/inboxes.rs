@@ -3,7 +3,7 @@
 use kobana_contract::fields::ActiveStatus;
 use sea_orm::entity::prelude::*;
 
-use crate::values::{Object, Objects, Texts, Word};
+use crate::values::{Folded, Object, Objects, Texts, Word};
 
 /// An inbox, which is a receiving address.
 #[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
@@ -16,10 +16,14 @@ pub struct Model {
     pub workspace_id: Uuid,
     /// The caller's own name, the id where none was chosen.
     pub external_id: String,
+    /// The same, folded for completing.
+    pub external_id_folded: Folded,
     /// UUID of the agent that processes its e-mails.
     pub agent_id: Option<Uuid>,
     /// Label.
     pub label: String,
+    /// The same, folded for completing.
+    pub label_folded: Folded,
     /// Its address in lower case, taken for ever.
     pub email: String,
     /// Whether it takes mail in.

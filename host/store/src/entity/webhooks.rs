@@ -4,7 +4,7 @@ use kobana_contract::fields::ActiveStatus;
 use kobana_contract::operations::webhooks::WebhookAuth;
 use sea_orm::entity::prelude::*;
 
-use crate::values::{Texts, Word};
+use crate::values::{Folded, Texts, Word};
 
 /// An address that receives events.
 #[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
@@ -17,14 +17,20 @@ pub struct Model {
     pub workspace_id: Uuid,
     /// The caller's own name, the id where none was chosen.
     pub external_id: String,
+    /// The same, folded for completing.
+    pub external_id_folded: Folded,
     /// All inboxes when null.
     pub inbox_id: Option<Uuid>,
     /// Whether it gets events.
     pub status: Word<ActiveStatus>,
     /// Label.
     pub label: String,
+    /// The same, folded for completing.
+    pub label_folded: Folded,
     /// The address.
     pub url: String,
+    /// The same, folded for completing.
+    pub url_folded: Folded,
     /// How we present ourselves to the address.
     pub auth: Word<WebhookAuth>,
     /// What that needs, sealed.

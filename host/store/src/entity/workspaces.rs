@@ -3,7 +3,7 @@
 use kobana_contract::operations::workspaces::WorkspaceSource;
 use sea_orm::entity::prelude::*;
 
-use crate::values::{Object, Word};
+use crate::values::{Folded, Object, Word};
 
 /// A workspace.
 #[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
@@ -16,10 +16,14 @@ pub struct Model {
     pub organization_id: Uuid,
     /// The caller's own name, the id where none was chosen.
     pub external_id: String,
+    /// The same, folded for completing.
+    pub external_id_folded: Folded,
     /// The product that opened it.
     pub source: Word<WorkspaceSource>,
     /// Label.
     pub label: String,
+    /// The same, folded for completing.
+    pub label_folded: Folded,
     /// First part of generated inbox addresses.
     pub email_prefix: String,
     /// No limit when null.
