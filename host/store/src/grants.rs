@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::entity::oauth_codes::{self as codes, Model as Code};
 use crate::entity::oauth_grants::{self as table, ActiveModel, Column, Entity};
 use crate::entity::oauth_refresh_tokens::{self as refresh, Model as RefreshToken};
-use crate::entity::{oauth_clients, persons};
+use crate::entity::{oauth_clients, organizations, persons};
 use crate::{Store, Write};
 
 pub use crate::entity::oauth_codes::Model as CodeRow;
@@ -223,7 +223,9 @@ async fn is_unused(tx: &Write, hash: &[u8]) -> Result<bool, DbErr> {
 }
 
 async fn is_active(tx: &Write, person_id: Uuid) -> Result<bool, DbErr> {
-    Ok(persons::Entity::find_by_id(person_id).one(tx).await?.is_some_and(|person| person.active))
+    let Some(person) = persons::Entity::find_by_id(person_id).one(tx).await? else { return Ok(false) };
+    let organization = organizations::Entity::find_by_id(person.organization_id).one(tx).await?;
+    Ok(person.active && organization.is_some_and(|organization| organization.active))
 }
 
 /// The grant with this UUID.
