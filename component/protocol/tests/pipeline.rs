@@ -21,6 +21,7 @@ struct Counting {
     proofs: Cell<u32>,
     calls: Cell<u32>,
     answer: RefCell<Option<Result<Response, Failure>>>,
+    offer: RefCell<Option<Result<Response, Failure>>>,
 }
 
 struct Everyone<'a>(&'a Counting);
@@ -66,6 +67,9 @@ impl Caller for Everyone<'_> {
     }
 
     async fn suggest(&self, _: Request, prefix: String) -> Result<Response, Failure> {
+        if let Some(offer) = self.0.offer.borrow().clone() {
+            return offer;
+        }
         let body = json!({"data": {"values": [prefix], "total": 1}}).to_string();
         Ok(Response { status: 200, body: body.into_bytes(), retry_after: None })
     }
@@ -135,6 +139,41 @@ fn modern(method: &str, params: Value) -> Vec<u8> {
 
 fn code(response: &HttpResponse) -> i64 {
     serde_json::from_slice::<Value>(&response.body).unwrap()["error"]["code"].as_i64().unwrap_or(0)
+}
+
+/// What is offered for the e-mail of a prompt, if the list answers so.
+fn completed(prompt: &str, offer: Option<Result<Response, Failure>>) -> Value {
+    let api = Counting { offer: RefCell::new(offer), ..Counting::default() };
+    let reference = json!({"type": "ref/prompt", "name": prompt});
+    let params = json!({"ref": reference, "argument": {"name": "email_id", "value": "Nota"}});
+    let method = ("mcp-method", &b"completion/complete"[..]);
+    let response = send(&api, "POST", "/mcp", &[GOOD, JSON, MODERN, method], &modern("completion/complete", params));
+    let answer: Value = serde_json::from_slice(&response.body).unwrap();
+    answer.get("result").map_or_else(|| answer["error"]["code"].clone(), |result| result["completion"].clone())
+}
+
+#[test]
+fn what_a_list_offers_is_shown_up_to_a_hundred_and_counted_where_it_is_counted() {
+    let rows = |status, data: Value| {
+        Some(Ok(Response { status, body: json!({"data": data}).to_string().into_bytes(), retry_after: Some(3) }))
+    };
+    let typed = json!({"values": ["Nota"], "total": 1, "hasMore": false});
+    assert_eq!(completed("summarize_email", None), typed);
+    let sixty = vec!["x"; 60];
+    let some = completed("summarize_email", rows(200, json!({"values": sixty, "total": 60})));
+    assert_eq!(some, json!({"values": sixty, "total": 60, "hasMore": false}));
+    // Failed and rejected ones are two readings of the list.
+    let both = completed("explain_failure", rows(200, json!({"values": sixty, "total": 60})));
+    assert_eq!(both, json!({"values": vec!["x"; 100], "total": 120, "hasMore": true}));
+    let uncounted = completed("explain_failure", rows(200, json!({"values": sixty, "total": null})));
+    assert_eq!(uncounted, json!({"values": vec!["x"; 100], "hasMore": true}));
+    let refused = json!({"values": [], "total": 0, "hasMore": false});
+    for status in [400, 403, 404] {
+        assert_eq!(completed("summarize_email", rows(status, json!({}))), refused);
+    }
+    assert_eq!(completed("summarize_email", rows(503, json!({}))), -31503);
+    assert_eq!(completed("summarize_email", rows(200, json!([]))), -32603);
+    assert_eq!(completed("summarize_email", Some(Err(Failure::Unavailable(1)))), -31503);
 }
 
 #[test]
