@@ -145,8 +145,24 @@ impl KeyRing {
         Ok(Self { first, others: keys.collect() })
     }
 
-    fn named(&self, id: &str) -> Option<&Key> {
-        std::iter::once(&self.first).chain(&self.others).find(|key| key.id == id)
+    /// Seals with the first key: `VERSION.KEY.PAYLOAD`. None if the cipher refuses, which it has no reason to. What is
+    /// bound has to be the same when it is opened.
+    pub(crate) fn seal(&self, version: &str, plain: &[u8], bound: &str) -> Option<String> {
+        let nonce = rand::random::<[u8; NONCE]>();
+        let payload = Payload { msg: plain, aad: bound.as_bytes() };
+        let sealed = self.first.cipher.encrypt(&XNonce::from(nonce), payload).ok()?;
+        let payload = URL_SAFE_NO_PAD.encode([&nonce[..], &sealed].concat());
+        Some(format!("{version}.{}.{payload}", self.first.id))
+    }
+
+    /// Opens what any key of the ring has sealed: its nonce, and what it holds.
+    pub(crate) fn open(&self, version: &str, text: &str, bound: &str) -> Option<([u8; NONCE], Vec<u8>)> {
+        let (key, payload) = text.strip_prefix(version)?.strip_prefix('.')?.split_once('.')?;
+        let payload = URL_SAFE_NO_PAD.decode(payload).ok()?;
+        let (nonce, sealed) = payload.split_first_chunk::<NONCE>()?;
+        let key = std::iter::once(&self.first).chain(&self.others).find(|known| known.id == key)?;
+        let plain = key.cipher.decrypt(&XNonce::from(*nonce), Payload { msg: sealed, aad: bound.as_bytes() }).ok()?;
+        Some((*nonce, plain))
     }
 }
 
@@ -179,14 +195,9 @@ impl Confirmations {
     }
 
     fn issue_at(&self, caller: &Caller, action: &Action, now: Timestamp) -> Option<String> {
-        let nonce = rand::random::<[u8; NONCE]>();
         let expires_at = now.plus_seconds(LIFETIME);
         let plain = [&expires_at.0.to_be_bytes()[..], &action.call(), &action.row()].concat();
-        let bound = bound(caller);
-        let payload = Payload { msg: &plain, aad: bound.as_bytes() };
-        let sealed = self.keys.first.cipher.encrypt(&XNonce::from(nonce), payload).ok()?;
-        let payload = URL_SAFE_NO_PAD.encode([&nonce[..], &sealed].concat());
-        Some(format!("{VERSION}.{}.{payload}", self.keys.first.id))
+        self.keys.seal(VERSION, &plain, &bound(caller))
     }
 
     /// Opens a state. An answer spends it, whatever the answer is; a look does not, and neither does a foreign hand. How it
@@ -258,12 +269,7 @@ impl Confirmations {
     }
 
     fn open(&self, caller: &Caller, state: &str) -> Option<Opened> {
-        let (key, payload) = state.strip_prefix(VERSION)?.strip_prefix('.')?.split_once('.')?;
-        let payload = URL_SAFE_NO_PAD.decode(payload).ok()?;
-        let (nonce, sealed) = payload.split_first_chunk::<NONCE>()?;
-        let bound = bound(caller);
-        let payload = Payload { msg: sealed, aad: bound.as_bytes() };
-        let plain = self.keys.named(key)?.cipher.decrypt(&XNonce::from(*nonce), payload).ok()?;
+        let (nonce, plain) = self.keys.open(VERSION, state, &bound(caller))?;
         let (expires_at, rest) = plain.split_first_chunk::<8>()?;
         let (call, rest) = rest.split_first_chunk::<32>()?;
         let (target, rest) = rest.split_first_chunk::<32>()?;
