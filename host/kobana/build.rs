@@ -1,4 +1,5 @@
-//! Builds the gateway component and hands it to the compiler, so that the binary needs no other file.
+//! Builds the components, the gateway and the edge adapter, and hands them to the compiler, so that the binary needs no
+//! other file.
 //!
 //! The inner cargo has a target directory of its own: in ours it would wait for ever on the lock that the outer cargo holds.
 
@@ -9,15 +10,30 @@ type Failure = Box<dyn std::error::Error>;
 
 const TARGET: &str = "wasm32-wasip2";
 const PROFILE: &str = "component";
+/// What the components are made of.
+const SOURCES: &[&str] = &[
+    "component/protocol",
+    "component/gateway",
+    "component/wire",
+    "component/edge/src",
+    "component/edge/Cargo.toml",
+    "host/contract",
+    "wit",
+    "Cargo.toml",
+    "Cargo.lock",
+];
 
 fn main() -> Result<(), Failure> {
     let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?).join("../..").canonicalize()?;
-    for source in ["component/protocol", "component/gateway", "host/contract", "wit", "Cargo.toml", "Cargo.lock"] {
+    for source in SOURCES {
         println!("cargo::rerun-if-changed={}", root.join(source).display());
     }
     ensure_target(&root)?;
-    let component = build(&root)?;
-    println!("cargo::rustc-env=KOBANA_GATEWAY_WASM={}", component.display());
+    let components = build(&root)?;
+    for name in ["gateway", "edge"] {
+        let file = components.join(format!("kobana_{name}.wasm"));
+        println!("cargo::rustc-env=KOBANA_{}_WASM={}", name.to_uppercase(), file.display());
+    }
     Ok(())
 }
 
@@ -33,16 +49,27 @@ fn ensure_target(root: &Path) -> Result<(), Failure> {
     match added {
         Ok(status) if status.success() => Ok(()),
         _ => Err(format!(
-            "the gateway needs the Rust target {TARGET}: install it, with rustup by `rustup target add {TARGET}`"
+            "the components need the Rust target {TARGET}: install it, with rustup by `rustup target add {TARGET}`"
         )
         .into()),
     }
 }
 
+/// Builds both in one go, so that what they share is compiled once; answers the directory that holds them.
 fn build(root: &Path) -> Result<PathBuf, Failure> {
-    let target_dir = PathBuf::from(std::env::var("OUT_DIR")?).join("gateway");
+    let target_dir = PathBuf::from(std::env::var("OUT_DIR")?).join("components");
     let mut cargo = Command::new(std::env::var("CARGO")?);
-    cargo.current_dir(root).args(["build", "--package", "kobana-gateway", "--target", TARGET, "--profile", PROFILE]);
+    cargo.current_dir(root).args([
+        "build",
+        "--package",
+        "kobana-gateway",
+        "--package",
+        "kobana-edge",
+        "--target",
+        TARGET,
+        "--profile",
+        PROFILE,
+    ]);
     cargo.arg("--target-dir").arg(&target_dir);
     // What the outer build decided for the host must not reach the build for another target.
     for (name, _) in std::env::vars() {
@@ -54,11 +81,9 @@ fn build(root: &Path) -> Result<PathBuf, Failure> {
     }
     let output = cargo.output()?;
     if !output.status.success() {
-        return Err(
-            format!("the gateway component does not build:\n{}", String::from_utf8_lossy(&output.stderr)).into()
-        );
+        return Err(format!("the components do not build:\n{}", String::from_utf8_lossy(&output.stderr)).into());
     }
-    Ok(target_dir.join(TARGET).join(PROFILE).join("kobana_gateway.wasm"))
+    Ok(target_dir.join(TARGET).join(PROFILE))
 }
 
 /// Variables by which the outer build, or a linter around it, would change the inner one.

@@ -10,7 +10,7 @@ use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http_body_util::BodyExt as _;
 use kobana_api::{Prepare, Suggest};
 use kobana_contract::Choice;
-use kobana_identity::{Admission, Audience, Confirmations, Identity};
+use kobana_identity::{Admission, Audience, Confirmations, Identity, Tickets};
 use kobana_runtime::dispatch::{
     Action, Allowance, Answer, Caller, Credentials, Denial, Dispatch, Failure, Profile, Redemption, Request, Response,
 };
@@ -28,19 +28,34 @@ impl InProcess {
     pub(crate) fn new(identity: Arc<Identity>, confirmations: Confirmations, api: Router) -> Self {
         Self { identity, confirmations, api }
     }
+
+    /// Proves the credentials and takes one request off the caller's allowance.
+    pub(crate) async fn admit(&self, credentials: Credentials) -> Result<Admission, Denial> {
+        let Credentials { authorization, workspace } = credentials;
+        let admitted = self.identity.authenticate(authorization.as_deref(), workspace.as_deref(), Audience::Mcp).await;
+        admitted.map_err(translate)
+    }
+
+    /// The caller of a ticket that `holder` was given.
+    pub(crate) async fn resume(
+        &self,
+        tickets: &Tickets,
+        ticket: &str,
+        holder: &str,
+    ) -> Result<Arc<dyn Caller>, kobana_identity::Denial> {
+        Ok(self.caller(self.identity.resume(tickets, ticket, holder).await?))
+    }
+
+    /// What somebody who was admitted may do.
+    pub(crate) fn caller(&self, admission: Admission) -> Arc<dyn Caller> {
+        Arc::new(Admitted { admission, api: self.api.clone(), confirmations: self.confirmations.clone() })
+    }
 }
 
 #[async_trait]
 impl Dispatch for InProcess {
     async fn authenticate(&self, credentials: Credentials) -> Result<Arc<dyn Caller>, Denial> {
-        let Credentials { authorization, workspace } = credentials;
-        let admitted = self.identity.authenticate(authorization.as_deref(), workspace.as_deref(), Audience::Mcp).await;
-        match admitted {
-            Ok(admission) => {
-                Ok(Arc::new(Admitted { admission, api: self.api.clone(), confirmations: self.confirmations.clone() }))
-            }
-            Err(denial) => Err(translate(denial)),
-        }
+        self.admit(credentials).await.map(|admission| self.caller(admission))
     }
 }
 
