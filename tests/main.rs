@@ -7,7 +7,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod auth;
+mod authorization;
 mod bad_input;
+mod completions;
 mod confirmation;
 mod cursors;
 mod docs;

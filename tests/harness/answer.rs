@@ -27,10 +27,15 @@ impl Answer {
     /// The value of a header that stands once.
     #[track_caller]
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        let mut values = self.headers.iter().filter(|(field, _)| field == name).map(|(_, value)| value.as_str());
+        let mut values = self.values(name);
         let value = values.next();
         assert_eq!(values.next(), None, "{name} stands twice");
         value
+    }
+
+    /// The values of a header, line by line.
+    pub(crate) fn values(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.headers.iter().filter(move |(field, _)| field == name).map(|(_, value)| value.as_str())
     }
 
     /// The value of a header as a number.

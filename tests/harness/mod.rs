@@ -16,14 +16,29 @@ pub(crate) use server::{Server, Setup};
 /// A server that tests share which leave its data as they find it, or add rows of their own only. It runs as long as one of
 /// them holds it.
 pub(crate) fn shared() -> Server {
-    static SHARED: Mutex<WeakServer> = Mutex::new(WeakServer::none());
-    // A test that failed while it started one must not take the others along.
-    let mut shared = SHARED.lock().unwrap_or_else(|broken| broken.into_inner());
-    Server::upgrade(&shared).unwrap_or_else(|| {
-        let server = Server::demo().start();
-        *shared = server.downgrade();
-        server
-    })
+    static SHARED: Shared = Shared::new();
+    SHARED.get(Server::demo)
+}
+
+/// The place of a server that tests share.
+pub(crate) struct Shared(Mutex<WeakServer>);
+
+impl Shared {
+    pub(crate) const fn new() -> Self {
+        Self(Mutex::new(WeakServer::none()))
+    }
+
+    /// The server that runs, or a new one.
+    #[track_caller]
+    pub(crate) fn get(&self, setup: impl FnOnce() -> Setup) -> Server {
+        // A test that failed while it started one must not take the others along.
+        let mut shared = self.0.lock().unwrap_or_else(|broken| broken.into_inner());
+        Server::upgrade(&shared).unwrap_or_else(|| {
+            let server = setup().start();
+            *shared = server.downgrade();
+            server
+        })
+    }
 }
 
 /// A word that no other test, and no other run, uses.

@@ -1,0 +1,13 @@
+//! Signing in: the embedded authorization server as clients and browsers meet it.
+
+mod browser;
+mod client;
+mod codes;
+mod consent;
+mod discovery;
+mod documents;
+mod login;
+mod pages;
+mod refresh;
+mod registration;
+mod requests;
