@@ -96,7 +96,7 @@ async fn what_is_made_changed_and_deleted_is_offered_as_it_is() {
     let ana = world.ana().await;
     let agent = json!({ "external_id": "Zeta", "label": "Órbita", "llm_model": "rules", "system_message": "x" });
     let webhook = json!({ "external_id": "Zeta", "label": "Órbita", "url": "https://ZETA.example/Um" });
-    let workspace = json!({ "external_id": "Zeta", "label": "Órbita", "source": "autonomous_inbox" });
+    let workspace = json!({ "external_id": "Zeta", "label": "Órbita", "source": "kobana_team" });
     let inbox = json!({ "external_id": "Zeta", "label": "Órbita" });
     for (list, body) in [("/agents", agent), ("/webhooks", webhook), ("/inboxes", inbox)] {
         world.call(&ana, "POST", list, &body).await.expect(201);
