@@ -95,13 +95,24 @@ fn a_published_client_needs_no_registration() {
     let html = page.text();
     let host = publisher.id.split('/').nth(2).expect("a host");
     assert!(html.contains("Published Client") && html.contains(host), "{html}");
-    assert!(!html.contains("id=\"unproven\""), "{html}");
+    // Its name is proven, but not who listens on this computer.
+    assert!(html.contains("Another program on this computer could pretend to be it"), "{html}");
     let back = Redirect::of(&browser.submit(&page, "consent", &[("decision", "allow")]));
     let tokens = Tokens::of(&client.redeem(back.parameter("code").expect("a code")));
     assert!(client.me(&tokens.access).contains("Ana Souza"));
     Tokens::of(&client.refresh(&tokens.refresh));
     // One sign-in of four requests reads it once.
     assert_eq!(publisher.asked(), 1);
+}
+
+#[test]
+fn a_site_that_publishes_itself_is_who_it_says() {
+    let server = server();
+    let site = "https://app.example.com/callback";
+    let publisher = Publisher::of(json!({ "redirect_uris": [site] }));
+    let client = Client::published(&server, &publisher.id).with("redirect_uri", site);
+    let html = client.consent_page(&mut Browser::new(&server), ANA).text();
+    assert!(html.contains("app.example.com") && !html.contains("id=\"unproven\""), "{html}");
 }
 
 #[test]

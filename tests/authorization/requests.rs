@@ -119,6 +119,16 @@ fn an_app_is_opened_from_a_page_that_stays() {
 }
 
 #[test]
+fn a_long_state_survives_the_pages() {
+    let state = "é&=\"<>".repeat(1_000);
+    let client = Client::new(&server()).with("state", &state);
+    let mut browser = Browser::new(&client.server);
+    let page = client.consent_page(&mut browser, ANA);
+    let back = Redirect::of(&browser.submit(&page, "consent", &[("decision", "allow")]));
+    assert_eq!(back.parameter("state"), Some(state.as_str()));
+}
+
+#[test]
 fn what_a_client_may_leave_out_it_may_leave_out() {
     // Clients of 2025-03-26 know no resource; state is the client's own affair.
     let client = Client::new(&server()).with("resource", "").with("state", "").with("scope", "");

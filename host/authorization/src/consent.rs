@@ -17,7 +17,7 @@ use crate::form::Parameters;
 use crate::language::Language;
 use crate::login::LOGOUT_FORM;
 use crate::pages::{self, ConsentPage, ScopeChoice, WorkspaceChoice};
-use crate::redirect;
+use crate::redirect::{self, Destination};
 use crate::request::{self, Refusal, Request, Wanted};
 use crate::routes::{AUTHORIZE, Peer};
 use crate::server::{Authorization, Server, now};
@@ -99,11 +99,23 @@ fn page<'a>(
         label: &member.label,
         chosen: problem.is_some() && chosen("workspace", &member.workspace_id.to_string()),
     });
+    let destination = redirect::destination(&request.back.redirect_uri);
+    let step_up = match (earlier, reading.iter().chain(&writing).any(|choice| choice.fresh)) {
+        ([], _) => None,
+        (_, true) => Some(texts.step_up),
+        (_, false) => Some(texts.known),
+    };
     ConsentPage {
         t: texts,
         client: request.client.name.as_deref().unwrap_or(texts.unnamed_client),
         publisher: request.client.publisher.as_deref(),
-        destination: redirect::destination(&request.back.redirect_uri).map(|to| texts.destination(&to)),
+        warning: match (&request.client.publisher, &destination) {
+            (None, _) => Some(texts.unproven),
+            (Some(_), Some(Destination::Site(_))) => None,
+            // Who listens on this computer cannot be proven (RFC 8252 §8.6).
+            (Some(_), _) => Some(texts.impersonable),
+        },
+        destination: destination.map(|to| texts.destination(&to)),
         person: &session.person.name,
         email: &session.person.email,
         organization: &session.person.organization_name,
@@ -111,7 +123,7 @@ fn page<'a>(
         every_workspace: chosen("workspace", ALL),
         reading,
         writing,
-        step_up: !earlier.is_empty(),
+        step_up,
         lasts: if request.client.refreshes {
             texts.lasts_days(seconds(server.settings.refresh_lifetime) / 86_400)
         } else {

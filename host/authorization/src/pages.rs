@@ -42,6 +42,8 @@ pub(crate) struct ConsentPage<'a> {
     /// The host that vouches for the client's name.
     pub(crate) publisher: Option<&'a str>,
     pub(crate) destination: Option<String>,
+    /// Why it may be another than it says.
+    pub(crate) warning: Option<&'static str>,
     pub(crate) person: &'a str,
     pub(crate) email: &'a str,
     pub(crate) organization: &'a str,
@@ -49,8 +51,8 @@ pub(crate) struct ConsentPage<'a> {
     pub(crate) every_workspace: bool,
     pub(crate) reading: Vec<ScopeChoice>,
     pub(crate) writing: Vec<ScopeChoice>,
-    /// Whether the client was let in before.
-    pub(crate) step_up: bool,
+    /// What to say where the client was let in before.
+    pub(crate) step_up: Option<&'static str>,
     pub(crate) lasts: String,
     pub(crate) problem: Option<&'static str>,
     pub(crate) token: String,

@@ -26,8 +26,10 @@ pub(crate) const LOGOUT: &str = "/oauth/logout";
 pub(crate) const STYLE: &str = "/oauth/style.css";
 pub(crate) const ICON: &str = "/oauth/icon.svg";
 
-/// The most bytes of a form or a document that is sent here.
+/// The most bytes that a program may send.
 const LARGEST_BODY: usize = 16 * 1024;
+/// The most bytes of a form of ours: it carries a request, whose every letter may have become three.
+const LARGEST_FORM: usize = 256 * 1024;
 /// For how long browsers keep the answer to a preflight.
 const PREFLIGHT: Duration = Duration::from_secs(600);
 
@@ -57,16 +59,17 @@ impl Authorization {
             .route(TOKEN, post(token::token))
             .route(REGISTER, post(register::register))
             .route(REVOKE, post(revoke::revoke))
-            .layer(cors());
+            .layer(cors())
+            .layer(DefaultBodyLimit::max(LARGEST_BODY));
         let people = Router::new()
             .route(AUTHORIZE, get(authorize::authorize))
             .route(LOGIN, post(login::login))
             .route(CONSENT, post(consent::consent))
             .route(LOGOUT, get(login::signed_out).post(login::logout))
             .route(STYLE, get(pages::style))
-            .route(ICON, get(pages::icon));
-        let all = programs.merge(people).fallback(pages::not_found);
-        all.layer(DefaultBodyLimit::max(LARGEST_BODY)).with_state(self.clone())
+            .route(ICON, get(pages::icon))
+            .layer(DefaultBodyLimit::max(LARGEST_FORM));
+        programs.merge(people).fallback(pages::not_found).with_state(self.clone())
     }
 }
 
