@@ -81,14 +81,11 @@ fn the_metadata_document_is_open_to_all() {
 
 #[test]
 fn the_metadata_is_what_the_configuration_says_whatever_a_request_says() {
-    let server = Server::demo()
-        .env("KOBANA_RESOURCE", "https://inbox.example.com/mcp")
-        .env("KOBANA_AUTHORIZATION_SERVERS", r#"["https://auth.example.com"]"#)
-        .start();
+    let server = Server::demo().env("KOBANA_RESOURCE", "https://inbox.example.com/mcp").start();
     assert!(server.banner().contains("MCP   https://inbox.example.com/mcp"));
     let answer = server.http("GET", "/.well-known/oauth-protected-resource/mcp").set("Host", "evil.example").send();
     assert_eq!(answer.is(200).json()["resource"], "https://inbox.example.com/mcp");
-    assert_eq!(answer.json()["authorization_servers"], json!(["https://auth.example.com"]));
+    assert_eq!(answer.json()["authorization_servers"], json!(["https://inbox.example.com"]));
     let refused = server.legacy("ping").without("Authorization").set("Host", "evil.example").send();
     let url = "https://inbox.example.com/.well-known/oauth-protected-resource/mcp";
     assert!(refused.is(401).header("www-authenticate").is_some_and(|value| value.contains(url)), "{refused}");

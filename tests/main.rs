@@ -20,6 +20,7 @@ mod framing;
 mod harness;
 mod headers;
 mod http_layer;
+mod identity;
 mod lifecycle;
 mod limits;
 mod logs;

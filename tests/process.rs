@@ -54,8 +54,19 @@ fn the_demo_is_on_either_loopback() {
 }
 
 #[test]
-fn without_the_demo_there_is_a_word_about_it() {
-    refused(Server::command(&["serve"]), &["serve --demo"]);
+fn without_the_demo_there_must_be_a_place_for_the_data() {
+    refused(Server::command(&["serve"]), &["configuration", "data", "--data", "serve --demo"]);
+}
+
+#[test]
+fn off_loopback_the_endpoint_has_an_https_url() {
+    let folder = tempfile::tempdir().unwrap();
+    let serve = || Server::command(&["serve", "--data"]).arg(folder.path()).listen(Some("0.0.0.0:0"));
+    refused(serve(), &["resource", "https", "listen = 0.0.0.0:0"]);
+    for url in ["http://inbox.example.com/mcp", "http://127.0.0.1:3028/mcp"] {
+        refused(serve().env("KOBANA_RESOURCE", url), &["resource", url, "https"]);
+    }
+    assert!(folder.path().read_dir().unwrap().next().is_none(), "nothing is written before the settings are good");
 }
 
 #[test]
@@ -93,7 +104,7 @@ fn addresses_that_make_no_sense_are_named() {
         ("resource", "no-url"),
         ("resource", "http://127.0.0.1/"),
         ("allowed_origins", r#"["not an origin"]"#),
-        ("authorization_servers", r#"["ftp//x"]"#),
+        ("resource", "http://inbox.example.com/mcp"),
     ] {
         refused(Server::demo().env(&format!("KOBANA_{}", name.to_ascii_uppercase()), value), &[name]);
     }

@@ -17,6 +17,17 @@ pub struct ExternalId(
     #[schemars(length(min = 1, max = 128), regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9._:@-]*$"))] pub String,
 );
 
+impl ExternalId {
+    /// Reads a name, where no schema has checked it before.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let begins = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._:@-".contains(&byte);
+        let fits = begins && text.len() <= MAX_ID_LENGTH && text.bytes().all(plain);
+        fits.then(|| Self(text.to_owned()))
+    }
+}
+
 /// A row by its UUID or by its external_id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]

@@ -20,8 +20,14 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Serve the MCP endpoint /mcp and the REST API /api/v1
     Serve(Serve),
+    /// Organizations, workspaces, persons and who may do what
+    Admin(crate::admin::Admin),
+    /// Tokens for scripts
+    Token(crate::admin::Token),
     /// Hand in raw messages from files, as if they had arrived at an inbox's address
     Ingest(Ingest),
+    /// Make the component that serves MCP on other people's WebAssembly runtimes
+    Edge(crate::edge::Command),
 }
 
 /// Settings come from the configuration file, then from environment variables such as KOBANA_LISTEN or

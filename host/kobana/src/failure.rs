@@ -20,6 +20,9 @@ pub(crate) enum Failure {
     /// The database's first rows cannot be written.
     #[error("cannot prepare the database: {0}")]
     Data(String),
+    /// What a command of the administration was asked for cannot be done.
+    #[error("{0}")]
+    Admin(String),
     /// The component cannot be run.
     #[error("component: {0}")]
     Component(#[from] StartError),
@@ -28,6 +31,12 @@ pub(crate) enum Failure {
         "component: it does not ask for a token as the gateway does; what it says stands in the log at level debug"
     )]
     Unfit,
+    /// The component for the edge cannot be made.
+    #[error("cannot compose the component: {0}")]
+    Compose(String),
+    /// A file cannot be written.
+    #[error("cannot write {}: {cause}", file.display())]
+    Write { file: std::path::PathBuf, cause: std::io::Error },
     /// The operating system refuses.
     #[error("{what}: {cause}")]
     System { what: &'static str, cause: std::io::Error },

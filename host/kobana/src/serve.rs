@@ -7,21 +7,23 @@ use std::sync::Arc;
 
 use kobana_api::Api;
 use kobana_api::worker::Worker;
-use kobana_identity::{Confirmations, DemoTokens, Identity, Key, KeyRing};
+use kobana_identity::{Confirmations, Key, KeyError, KeyRing, Tickets};
 use kobana_runtime::{Runtime, Source};
 use kobana_store::{Location, Store, demo};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::access::Access;
 use crate::app::App;
+use crate::banner::Banner;
 use crate::cli;
 use crate::failure::Failure;
 use crate::gateway::InProcess;
 use crate::settings::{DEFAULT_PORT, Settings};
-use crate::{banner, listener, log, rest, webhooks};
+use crate::{access, edge, listener, log, login, rest, webhooks};
 
 /// The gateway component that `build.rs` made.
-static GATEWAY: &[u8] = include_bytes!(env!("KOBANA_GATEWAY_WASM"));
+pub(crate) static GATEWAY: &[u8] = include_bytes!(env!("KOBANA_GATEWAY_WASM"));
 
 /// The web page that may talk to the demo, beside those on loopback.
 const DEMO_ORIGIN: &str = "https://app.example.com";
@@ -30,12 +32,6 @@ const DEMO_ORIGIN: &str = "https://app.example.com";
 pub(crate) fn run(options: &cli::Serve) -> Result<(), Failure> {
     let settings = Settings::load(options)?;
     log::start(&settings.log)?;
-    if !options.demo {
-        return Err(Failure::Config(
-            "there is no way to sign in yet: this version serves the demo profile only, by `kobana serve --demo`"
-                .to_owned(),
-        ));
-    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|cause| Failure::System { what: "cannot start threads", cause })?;
     runtime.block_on(serve(options, settings))
@@ -46,20 +42,41 @@ async fn serve(options: &cli::Serve, mut settings: Settings) -> Result<(), Failu
     let listener = TcpListener::bind(settings.listen).await;
     let listener = listener.map_err(|cause| Failure::Listen { address: settings.listen, cause })?;
     let address = listener.local_addr().map_err(|cause| Failure::System { what: "cannot read the address", cause })?;
+    let edge = edge::Open::of(&settings.edge).await?;
+    let edge_address = edge.as_ref().map(edge::Open::address).transpose()?;
     settings.http.max_connections = raise_file_limit(settings.http.max_connections)?;
 
     let base = format!("http://{address}");
     let resource = settings.resource.clone().unwrap_or_else(|| format!("{base}/mcp"));
-    let environment = environment(&settings, options.demo, address, &base, &resource);
+    let environment = environment(&settings, options.demo, address, &resource);
     let endpoint = check(&environment)?.endpoint;
-    let (app, workers) = assemble(options, &settings, environment, endpoint).await?;
+    let (app, edge, workers) = assemble(options, &settings, environment, endpoint, &resource, edge).await?;
     if !app.is_ready().await {
         return Err(Failure::Unfit);
     }
+    let steps = access::first_steps(&settings, &app.store).await?;
+    if steps.is_some() {
+        tracing::warn!("nobody can sign in yet: there is no person; the start tells what to type");
+    }
+    let (login, steps) = (app.login.is_some(), steps.as_deref());
+    let banner = Banner { base: &base, resource: &resource, edge: edge_address, demo: options.demo, login, steps };
     let stop = stop_signal()?;
     // Whoever closed standard output does not want to read it.
-    let _ = writeln!(std::io::stdout(), "{}", banner::text(&base, &resource, options.demo));
-    listener::serve(listener, Arc::new(app), &settings.http, stop).await;
+    let _ = writeln!(std::io::stdout(), "{}", banner.text());
+    let (stopping, mut stopped) = tokio::sync::watch::channel(());
+    let stop = async move {
+        stop.await;
+        drop(stopping);
+    };
+    let edge = async {
+        let Some((listener, endpoint)) = edge else { return };
+        let stopped = async move {
+            // An error says that the sender is gone, which is what is waited for.
+            let _ = stopped.changed().await;
+        };
+        listener::serve(listener, Arc::new(endpoint), &settings.http, stopped).await;
+    };
+    tokio::join!(listener::serve(listener, Arc::new(app), &settings.http, stop), edge);
     for worker in workers {
         worker.stop(settings.http.shutdown_grace()).await;
     }
@@ -71,11 +88,19 @@ async fn assemble(
     settings: &Settings,
     environment: Vec<(String, String)>,
     endpoint: String,
-) -> Result<(App, Vec<Worker>), Failure> {
+    resource: &str,
+    edge: Option<edge::Open>,
+) -> Result<(App, Option<(TcpListener, edge::Endpoint)>, Vec<Worker>), Failure> {
     let store = Store::open(settings.data.clone().map_or(Location::Memory, Location::Directory)).await?;
-    demo::seed(&store).await.map_err(|error| Failure::Data(error.to_string()))?;
-    let identity = Arc::new(Identity::new(store.clone(), DemoTokens::starting_now()));
-    let inbox_domain = settings.inbox_domain.clone().unwrap_or_else(|| demo::INBOX_DOMAIN.to_owned());
+    if options.demo {
+        demo::seed(&store).await.map_err(|error| Failure::Data(error.to_string()))?;
+    }
+    let Access { identity, issued } = access::open(settings, options.demo, &store, resource).await?;
+    let login = match issued {
+        Some(tokens) => Some(login::open(&settings.login, options.demo, &store, tokens).await?),
+        None => None,
+    };
+    let inbox_domain = settings.inbox_domain.clone().unwrap_or_else(|| inbox_domain(options.demo, resource));
     let about_webhooks = settings.webhooks.settings(options.demo)?;
     let whole = Api::with_webhooks(store.clone(), kobana_api::Settings { inbox_domain }, about_webhooks).await;
     let whole = whole.map_err(|error| Failure::Data(error.to_string()))?;
@@ -86,40 +111,55 @@ async fn assemble(
         None => Source::Bytes(GATEWAY.into()),
     };
     let dispatch = Arc::new(InProcess::new(Arc::clone(&identity), confirmations(settings, &store).await?, api.clone()));
+    let edge = match edge {
+        Some(open) => {
+            Some(open.endpoint(&settings.edge, &settings.runtime, Arc::clone(&dispatch), tickets(&store).await?))
+        }
+        None => None,
+    };
     let runtime = Runtime::new(source, settings.runtime.clone(), environment, dispatch, cache_dir(settings))?;
     // Last of all: until here the start may still fail, and nothing is to be half done then.
     let worker = settings.worker.start(&settings.engines, store.clone(), whole.wake())?;
     let courier = webhooks::start(&settings.worker, &whole)?;
     let workers = worker.into_iter().chain(courier).collect();
-    Ok((App { runtime, rest: rest::router(identity, api), store, endpoint }, workers))
+    Ok((App { runtime, rest: rest::router(identity, api), login, store, endpoint }, edge, workers))
+}
+
+/// The seal of tickets: the key that the database keeps for all that use it.
+async fn tickets(store: &Store) -> Result<Tickets, Failure> {
+    Ok(Tickets::new(KeyRing::new(vec![kept_key(store, "edge-tickets").await?]).map_err(bad_key)?))
+}
+
+/// A key that is made once for each database.
+async fn kept_key(store: &Store, name: &str) -> Result<Key, Failure> {
+    let secret = kobana_store::settings::key(store, name).await;
+    let secret = secret.map_err(|error| Failure::Data(error.to_string()))?;
+    Key::new("database", &secret).map_err(bad_key)
+}
+
+fn bad_key(error: KeyError) -> Failure {
+    Failure::Data(error.to_string())
 }
 
 /// The seal of confirmations: the configured keys, which replicas share, or the one that the database keeps for all that use it.
 async fn confirmations(settings: &Settings, store: &Store) -> Result<Confirmations, Failure> {
     let keys = match settings.confirmations.keys()? {
-        keys if keys.is_empty() => {
-            let secret = kobana_store::settings::key(store, "confirmations").await;
-            let secret = secret.map_err(|error| Failure::Data(error.to_string()))?;
-            vec![Key::new("database", &secret).map_err(|error| Failure::Data(error.to_string()))?]
-        }
+        keys if keys.is_empty() => vec![kept_key(store, "confirmations").await?],
         keys => keys,
     };
     let ring = KeyRing::new(keys).map_err(|error| Failure::Config(format!("confirmations.keys: {error}")))?;
     Ok(Confirmations::new(store.clone(), ring))
 }
 
+/// The domain of new inboxes' addresses where none is configured: that of the endpoint.
+fn inbox_domain(demo: bool, resource: &str) -> String {
+    let host = url::Url::parse(resource).ok().and_then(|url| url.domain().map(str::to_owned));
+    if demo { demo::INBOX_DOMAIN.to_owned() } else { host.unwrap_or_else(|| "localhost".to_owned()) }
+}
+
 /// What the component knows of the deployment.
-fn environment(
-    settings: &Settings,
-    demo: bool,
-    address: SocketAddr,
-    base: &str,
-    resource: &str,
-) -> Vec<(String, String)> {
-    let servers = match settings.authorization_servers.as_slice() {
-        [] => base.to_owned(),
-        servers => servers.join(" "),
-    };
+fn environment(settings: &Settings, demo: bool, address: SocketAddr, resource: &str) -> Vec<(String, String)> {
+    let server = settings.issuer.url.clone().unwrap_or_else(|| access::origin(resource));
     let mut origins = settings.allowed_origins.clone();
     if demo {
         for port in [address.port(), DEFAULT_PORT] {
@@ -129,7 +169,7 @@ fn environment(
     }
     vec![
         ("KOBANA_RESOURCE".to_owned(), resource.to_owned()),
-        ("KOBANA_AUTHORIZATION_SERVERS".to_owned(), servers),
+        ("KOBANA_AUTHORIZATION_SERVERS".to_owned(), server),
         ("KOBANA_ALLOWED_ORIGINS".to_owned(), origins.join(" ")),
     ]
 }

@@ -12,8 +12,12 @@ use kobana_identity::Key;
 use kobana_runtime::Limits;
 use serde::Deserialize;
 
+use crate::access::{self, Signing};
 use crate::cli;
+use crate::edge::Edge;
 use crate::failure::Failure;
+use crate::issuer::Issuer;
+use crate::login::Login;
 use crate::webhooks::Webhooks;
 use crate::worker::{Engines, Worker};
 
@@ -34,8 +38,6 @@ pub(crate) struct Settings {
     pub(crate) data: Option<PathBuf>,
     /// URL of the MCP endpoint as clients know it; from the address, if left out.
     pub(crate) resource: Option<String>,
-    /// URLs of authorization servers; the server itself, if left out.
-    pub(crate) authorization_servers: Vec<String>,
     /// Origins of web pages that may talk to the endpoint, beside the server's own on loopback.
     pub(crate) allowed_origins: Vec<String>,
     /// The domain of generated inbox addresses.
@@ -44,6 +46,12 @@ pub(crate) struct Settings {
     pub(crate) http: Http,
     /// The WebAssembly runtime.
     pub(crate) runtime: Limits,
+    /// Keys that access tokens are signed with.
+    pub(crate) signing: Signing,
+    /// A foreign issuer of access tokens.
+    pub(crate) issuer: Issuer,
+    /// Signing in through the embedded authorization server.
+    pub(crate) login: Login,
     /// Confirmation of destructive tools.
     pub(crate) confirmations: ConfirmationKeys,
     /// The worker.
@@ -52,6 +60,8 @@ pub(crate) struct Settings {
     pub(crate) engines: Engines,
     /// Webhooks.
     pub(crate) webhooks: Webhooks,
+    /// The endpoint for edge components.
+    pub(crate) edge: Edge,
     /// The log.
     pub(crate) log: Log,
 }
@@ -62,15 +72,18 @@ impl Default for Settings {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)),
             data: None,
             resource: None,
-            authorization_servers: Vec::new(),
             allowed_origins: Vec::new(),
             inbox_domain: None,
             http: Http::default(),
             runtime: Limits::default(),
+            signing: Signing::default(),
+            issuer: Issuer::default(),
+            login: Login::default(),
             confirmations: ConfirmationKeys::default(),
             webhooks: Webhooks::default(),
             worker: Worker::default(),
             engines: Engines::default(),
+            edge: Edge::default(),
             log: Log::default(),
         }
     }
@@ -197,6 +210,14 @@ impl Settings {
                 self.listen
             )));
         }
+        if !demo && self.data.is_none() {
+            return Err(Failure::Config(
+                "data: expected a directory that holds the database, by --data or in the configuration; to try it out \
+                 with sample data, `kobana serve --demo`"
+                    .to_owned(),
+            ));
+        }
+        access::check_resource(self)?;
         let positive = [
             ("http.max_connections", self.http.max_connections > 0),
             ("http.head_timeout", self.http.head_timeout > 0),

@@ -67,7 +67,10 @@ const WORKSPACES: [(Uuid, Uuid, &str, &str); 3] = [
 /// The password of every person of the demo. It is no secret, so nothing but a loopback address may take it.
 pub const PASSWORD: &str = "demo-password";
 
-/// Its hash, made once: a start hashes nothing.
+/// The address of the person that examples sign in as.
+pub const EMAIL: &str = "ana.souza@acme.example";
+
+/// The hash of the password, made once: a start hashes nothing.
 const PASSWORD_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$hYfEHmLdH0I4AAqbACw/FA$mKRX3TbebjdTO3Q6rAqQYoIZR54n8AJoc087Nf2tSxc";
 
@@ -83,7 +86,7 @@ struct Person {
 const OWNER_OF_ACME: &[(Uuid, Role)] = &[(workspaces::ACME, Role::Owner)];
 
 const PERSONS: [Person; 6] = [
-    acme(persons::ANA, "Ana Souza", "ana.souza@acme.example", OWNER_OF_ACME),
+    acme(persons::ANA, "Ana Souza", EMAIL, OWNER_OF_ACME),
     acme(persons::VERA, "Vera Lima", "vera.lima@acme.example", &[(workspaces::ACME, Role::Viewer)]),
     acme(
         persons::MARCOS,

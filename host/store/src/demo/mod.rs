@@ -11,7 +11,7 @@ mod webhooks;
 use sea_orm::{DbErr, EntityTrait};
 use uuid::Uuid;
 
-pub use identity::{PASSWORD, organizations, persons, workspaces};
+pub use identity::{EMAIL, PASSWORD, organizations, persons, workspaces};
 
 use crate::entity::organizations as table;
 use crate::{Store, Write};
