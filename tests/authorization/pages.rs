@@ -31,6 +31,7 @@ fn every_page(language: &'static str) -> Vec<(&'static str, Answer)> {
         ("app", opened),
         ("error", new().get("/oauth/authorize")),
         ("not found", new().get("/oauth/nowhere")),
+        ("wrong method", new().get("/oauth/login")),
     ]
 }
 
@@ -53,6 +54,15 @@ fn no_page_can_be_framed_scripted_kept_or_sent_elsewhere() {
             assert!(!html.contains(forbidden), "{name}: {forbidden}");
         }
     }
+}
+
+#[test]
+fn a_path_of_forms_says_what_it_takes() {
+    let mut browser = Browser::new(&server());
+    for path in ["/oauth/login", "/oauth/consent"] {
+        browser.get(path).is(405).has("allow", "POST").has("content-type", "text/html; charset=utf-8");
+    }
+    browser.post("/oauth/authorize", &[]).is(405).has("allow", "GET,HEAD");
 }
 
 #[test]

@@ -220,6 +220,13 @@ pub(crate) async fn not_found(headers: HeaderMap) -> Response {
     page(StatusCode::NOT_FOUND, &MessagePage::new(language, t.not_found_title, t.not_found), None)
 }
 
+/// A form's path that somebody opened, such as by loading the page anew from its address.
+pub(crate) async fn wrong_method(headers: HeaderMap) -> Response {
+    let language = Language::of(&headers);
+    let t = language.texts();
+    page(StatusCode::METHOD_NOT_ALLOWED, &MessagePage::new(language, t.not_found_title, t.not_found), None)
+}
+
 fn wait(mut response: Response, seconds: u64) -> Response {
     response.headers_mut().insert(RETRY_AFTER, seconds.into());
     response

@@ -68,6 +68,7 @@ impl Authorization {
             .route(LOGOUT, get(login::signed_out).post(login::logout))
             .route(STYLE, get(pages::style))
             .route(ICON, get(pages::icon))
+            .method_not_allowed_fallback(pages::wrong_method)
             .layer(DefaultBodyLimit::max(LARGEST_FORM));
         programs.merge(people).fallback(pages::not_found).with_state(self.clone())
     }
