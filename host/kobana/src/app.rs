@@ -1,5 +1,6 @@
 //! Which part of the server a request is for.
 
+use std::net::Ipv4Addr;
 use std::time::Instant;
 
 use axum::Router;
@@ -16,6 +17,9 @@ use tower::ServiceExt as _;
 use tracing::Instrument as _;
 use uuid::Uuid;
 
+use crate::listener::{Answers, Connected};
+use crate::login::Pages;
+
 /// The body of an answer.
 pub(crate) type Body = Either<Full<Bytes>, RestBody>;
 
@@ -25,15 +29,16 @@ pub(crate) struct App {
     pub(crate) runtime: Runtime,
     /// The REST API, with its paths in full.
     pub(crate) rest: Router,
+    /// The embedded authorization server, where it is the one that issues tokens.
+    pub(crate) login: Option<Pages>,
     /// The database, to ask whether it is well.
     pub(crate) store: Store,
     /// The path of the MCP endpoint.
     pub(crate) endpoint: String,
 }
 
-impl App {
-    /// Answers one request.
-    pub(crate) async fn handle(&self, request: Request<Incoming>) -> Response<Body> {
+impl Answers for App {
+    async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
         let started = Instant::now();
         let id = Uuid::now_v7();
         // Paths hold ids only; a query may hold what somebody searches for in mail, and is left out.
@@ -47,7 +52,9 @@ impl App {
         });
         response
     }
+}
 
+impl App {
     async fn route(&self, request: Request<Incoming>) -> Response<Body> {
         let path = request.uri().path();
         match path {
@@ -57,7 +64,10 @@ impl App {
                 let answer = self.rest.clone().oneshot(request.map(RestBody::new)).await;
                 answer.unwrap_or_else(|never| match never {}).map(Either::Right)
             }
-            _ => self.runtime.handle(request).await.map(Either::Left),
+            _ => match &self.login {
+                Some(pages) if kobana_authorization::is_ours(path) => sign_in(pages, request).await,
+                _ => self.runtime.handle(request).await.map(Either::Left),
+            },
         }
     }
 
@@ -72,6 +82,15 @@ impl App {
         }
         gateway && database.is_ok()
     }
+}
+
+/// Has the embedded authorization server answer, who is told where the request came from.
+async fn sign_in(pages: &Pages, mut request: Request<Incoming>) -> Response<Body> {
+    let connected = request.extensions().get::<Connected>().map_or(Ipv4Addr::UNSPECIFIED.into(), |peer| peer.0.ip());
+    let peer = pages.proxies.peer(connected, request.headers());
+    request.extensions_mut().insert(peer);
+    let answer = pages.router.clone().oneshot(request.map(RestBody::new)).await;
+    answer.unwrap_or_else(|never| match never {}).map(Either::Right)
 }
 
 fn probe(method: &Method, well: bool) -> Response<Body> {

@@ -2,9 +2,12 @@
 
 use std::future::Future;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::{Request, Response};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -12,14 +15,24 @@ use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::app::App;
+use crate::app::Body;
 use crate::settings::Http;
 
 /// How long to wait where the system has no room for another connection; it frees some by itself.
 const NO_ROOM: Duration = Duration::from_millis(100);
 
+/// The other end of the connection that a request came over; it is among the request's extensions.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Connected(pub(crate) SocketAddr);
+
+/// What answers requests.
+pub(crate) trait Answers: Send + Sync + 'static {
+    /// Answers one request, whatever comes.
+    fn answer(&self, request: Request<Incoming>) -> impl Future<Output = Response<Body>> + Send;
+}
+
 /// Serves until `stop` is ready, then lets what is running end, for as long as the settings allow.
-pub(crate) async fn serve(listener: TcpListener, app: Arc<App>, http: &Http, stop: impl Future<Output = ()>) {
+pub(crate) async fn serve(listener: TcpListener, app: Arc<impl Answers>, http: &Http, stop: impl Future<Output = ()>) {
     let server = builder(http);
     let graceful = GracefulShutdown::new();
     let slots = Arc::new(Semaphore::new(http.max_connections));
@@ -29,7 +42,7 @@ pub(crate) async fn serve(listener: TcpListener, app: Arc<App>, http: &Http, sto
             () = &mut stop => break,
             accepted = accept(&listener, &slots) => accepted,
         };
-        let (stream, slot) = match accepted {
+        let (stream, peer, slot) = match accepted {
             Ok(connection) => connection,
             Err(error) => {
                 tracing::warn!(%error, "no room for another connection");
@@ -38,9 +51,10 @@ pub(crate) async fn serve(listener: TcpListener, app: Arc<App>, http: &Http, sto
             }
         };
         let app = Arc::clone(&app);
-        let service = service_fn(move |request| {
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(Connected(peer));
             let app = Arc::clone(&app);
-            async move { Ok::<_, std::convert::Infallible>(app.handle(request).await) }
+            async move { Ok::<_, std::convert::Infallible>(app.answer(request).await) }
         });
         let connection = graceful.watch(server.serve_connection(TokioIo::new(stream), service));
         tokio::spawn(async move {
@@ -63,10 +77,13 @@ fn builder(http: &Http) -> http1::Builder {
     builder
 }
 
+/// A connection, its other end, and the slot that it takes.
+type Accepted = (TcpStream, SocketAddr, OwnedSemaphorePermit);
+
 /// Takes a connection once there is a slot for it: those beyond the limit wait in the kernel's queue.
-async fn accept(listener: &TcpListener, slots: &Arc<Semaphore>) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
+async fn accept(listener: &TcpListener, slots: &Arc<Semaphore>) -> io::Result<Accepted> {
     let slot = Arc::clone(slots).acquire_owned().await.map_err(io::Error::other)?;
-    let (stream, _) = listener.accept().await?;
+    let (stream, peer) = listener.accept().await?;
     stream.set_nodelay(true)?;
-    Ok((stream, slot))
+    Ok((stream, peer, slot))
 }
