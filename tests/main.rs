@@ -14,6 +14,7 @@ mod confirmation;
 mod cursors;
 mod docs;
 mod dual_era;
+mod edge;
 mod errors;
 mod founding_page;
 mod framing;

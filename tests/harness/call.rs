@@ -1,5 +1,7 @@
 //! A request, made step by step.
 
+use std::net::SocketAddr;
+
 use serde_json::{Map, Value, json};
 
 use super::{Answer, Connection, Server};
@@ -200,6 +202,12 @@ impl Call {
     #[track_caller]
     pub(crate) fn send(&self) -> Answer {
         self.send_on(&mut self.server.connect())
+    }
+
+    /// Sends it to another address than the server's.
+    #[track_caller]
+    pub(crate) fn send_to(&self, address: SocketAddr) -> Answer {
+        self.send_on(&mut Connection::open_to(address, &self.server))
     }
 
     /// Sends it on a connection. No answer, of whatever kind, may be stored by anyone in between.

@@ -1,7 +1,7 @@
 //! A TCP connection, and what of HTTP/1.1 it takes to read answers byte by byte.
 
 use std::io::{ErrorKind, Read as _, Write as _};
-use std::net::{Shutdown, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
 use super::{Answer, Server};
@@ -19,7 +19,13 @@ pub(crate) struct Connection {
 impl Connection {
     #[track_caller]
     pub(crate) fn open(server: &Server) -> Self {
-        let stream = TcpStream::connect(server.address()).expect("the server takes connections");
+        Self::open_to(server.address(), server)
+    }
+
+    /// To something else that stands before the server.
+    #[track_caller]
+    pub(crate) fn open_to(address: SocketAddr, server: &Server) -> Self {
+        let stream = TcpStream::connect(address).expect("the server takes connections");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout can be set");
         stream.set_write_timeout(Some(PATIENCE)).expect("a timeout can be set");
         stream.set_nodelay(true).expect("small writes can be sent at once");

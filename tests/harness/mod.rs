@@ -11,7 +11,7 @@ pub(crate) use answer::Answer;
 pub(crate) use call::{Call, ENVELOPE, MODERN, envelope};
 pub(crate) use connection::Connection;
 use server::WeakServer;
-pub(crate) use server::{Server, Setup};
+pub(crate) use server::{Server, Setup, wait_until};
 
 /// A server that tests share which leave its data as they find it, or add rows of their own only. It runs as long as one of
 /// them holds it.

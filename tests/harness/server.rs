@@ -119,6 +119,12 @@ impl Server {
         self.0.terminate();
     }
 
+    /// Ends the server at once, as a power cut does.
+    pub(crate) fn kill(&self) {
+        self.0.process.lock().unwrap().0.kill().expect("the server runs");
+        self.wait();
+    }
+
     /// Waits for the end of the process and of its output.
     pub(crate) fn wait(&self) -> ExitStatus {
         self.0.wait()

@@ -35,7 +35,7 @@ pub(crate) fn ask<F: Function>(question: &F::Question, deadline: u64) -> Result<
     let config = config().as_ref().map_err(|error| report(Trouble::Unavailable(LATER), &error.to_string()))?;
     let message =
         kobana_wire::write(question).map_err(|error| report(Trouble::Unavailable(SOON), &error.to_string()))?;
-    let answer = http::post(config, &format!("{PREFIX}{}", F::NAME), &message, deadline, now());
+    let answer = http::post(config, &format!("{PREFIX}{}", F::NAME), &message, deadline);
     match answer {
         Ok(answer) => read::<F>(&answer),
         Err(Broken::Unsent(why)) => {
