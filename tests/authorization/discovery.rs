@@ -103,6 +103,20 @@ fn pages_of_any_origin_may_talk_to_the_endpoints_of_programs_and_to_nothing_else
 }
 
 #[test]
+fn with_an_issuer_elsewhere_nobody_signs_in_here() {
+    // It cannot be reached, which is no reason to stand in for it.
+    let server = Server::demo().env("KOBANA_ISSUER__URL", "http://127.0.0.1:9").start();
+    for path in [METADATA, "/oauth/authorize", "/oauth/jwks", "/oauth/logout", "/oauth/style.css"] {
+        send(&server, &server.http("GET", path)).is(404);
+    }
+    for path in ["/oauth/token", "/oauth/register", "/oauth/revoke", "/oauth/login", "/oauth/consent"] {
+        send(&server, &server.http("POST", path)).is(404);
+    }
+    let resource = send(&server, &server.http("GET", "/.well-known/oauth-protected-resource"));
+    assert_eq!(resource.is(200).json()["authorization_servers"], json!(["http://127.0.0.1:9"]));
+}
+
+#[test]
 fn what_leads_nowhere_says_so() {
     let server = server();
     for path in ["/oauth", "/oauth/", "/oauth/userinfo", "/oauth/authorize/x"] {

@@ -133,7 +133,44 @@ pub(crate) fn policy_source(uri: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        /// Whatever is put into an address, a match leads to the same host, path and query; beyond loopback it is the same text.
+        #[test]
+        fn a_match_never_leads_elsewhere(
+            registered in prop::sample::select(vec![
+                "http://127.0.0.1/cb", "http://127.0.0.1:3000", "http://localhost:80/cb?a=b", "http://[::1]/",
+                "https://app.example/cb", "cursor://host/cb",
+            ]),
+            at in 0_usize..40,
+            insert in "[0-9:/@?#.a-z%\\\\-]{0,12}",
+            cut in 0_usize..4,
+        ) {
+            let at = at.min(registered.len());
+            let end = (at + cut).min(registered.len());
+            let requested = format!("{}{insert}{}", &registered[..at], &registered[end..]);
+            if matches(registered, &requested) && destination(&requested).is_some() {
+                prop_assert_eq!(destination(registered), destination(&requested));
+                let (one, two) = (Url::parse(registered).unwrap(), Url::parse(&requested).unwrap());
+                prop_assert_eq!(one.host(), two.host());
+                prop_assert_eq!((one.path(), one.query(), one.username()), (two.path(), two.query(), two.username()));
+                prop_assert!(registered == requested || destination(registered) == Some(Destination::Loopback));
+            }
+        }
+
+        /// No text makes the reader of addresses stumble, and what it lets through is printable.
+        #[test]
+        fn any_text_is_an_address_or_none(text in "\\PC{0,40}|(https?|cursor|javascript):[ -~]{0,40}") {
+            if destination(&text).is_some() {
+                prop_assert!(text.bytes().all(|byte| byte.is_ascii_graphic()));
+                prop_assert!(!text.to_ascii_lowercase().starts_with("javascript:"));
+                prop_assert!(http::HeaderValue::try_from(with_parameters(&text, &[("code", "\r\n")])).is_ok());
+            }
+        }
+    }
 
     #[test]
     fn sites_programs_and_apps_are_told_apart() {
