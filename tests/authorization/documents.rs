@@ -174,7 +174,9 @@ fn nobody_waits_for_a_silent_publisher_for_long() {
     let server = server();
     let silent = Publisher::new(|_| None);
     let html = unknown(&server, &silent.id);
-    assert!(html.contains("no answer within 5 seconds"), "{html}");
+    assert!(html.contains("cannot be fetched") && !html.contains("seconds"), "{html}");
+    // Why is in the log.
+    server.wait_for_log("no answer within 5 seconds");
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn is_local(request: &Request) -> bool {
 /// Sends the browser back to the client. An app is opened from a page, which stays where it is and says that it can be closed.
 pub(crate) fn leave(language: Language, request: &Request, address: &str, status: StatusCode) -> Response {
     match redirect::destination(&request.back.redirect_uri) {
-        Some(Destination::App(_)) => pages::open_app(language, request.client.name.as_deref(), address),
+        Some(Destination::App(_)) => pages::open_app(language, address),
         _ => pages::redirect(language, address, status),
     }
 }

@@ -45,7 +45,8 @@ pub(crate) struct Documents {
 pub(crate) enum DocumentError {
     #[error("the client_id is no address that a document about a client may have")]
     Address,
-    #[error("the document about the client cannot be read: {0}")]
+    /// Why is for the log only: a stranger would learn what this server reaches.
+    #[error("the document about the client cannot be fetched")]
     Unreachable(String),
     #[error("the document about the client is not answered with 200 and JSON of at most 5 KiB")]
     Answer,

@@ -144,10 +144,13 @@ pub(crate) fn redirect(language: Language, address: &str, status: StatusCode) ->
 }
 
 /// A page that opens an app and stays.
-pub(crate) fn open_app(language: Language, client: Option<&str>, address: &str) -> Response {
+pub(crate) fn open_app(language: Language, address: &str) -> Response {
     let t = language.texts();
-    let title = client.unwrap_or(t.app_title);
-    page(StatusCode::OK, &MessagePage { app: Some(address), ..MessagePage::new(language, title, t.app_lead) }, None)
+    page(
+        StatusCode::OK,
+        &MessagePage { app: Some(address), ..MessagePage::new(language, t.app_title, t.app_lead) },
+        None,
+    )
 }
 
 /// Nobody is signed in.
@@ -192,7 +195,7 @@ pub(crate) fn fault(language: Language, fault: &Fault) -> Response {
             wait(page(StatusCode::TOO_MANY_REQUESTS, &MessagePage { alert: true, ..message }, None), *seconds)
         }
         Fault::Client(NoClient::Document(error)) => {
-            tracing::info!(%error, "a client is not known");
+            tracing::info!(?error, "a client is not known");
             bad_request(language, t.unreadable_client, Some(error.to_string()))
         }
         Fault::Client(NoClient::Unknown) => {
