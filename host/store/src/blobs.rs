@@ -253,7 +253,8 @@ fn private() -> OpenOptions {
     options
 }
 
-fn directory(path: &Path) -> io::Result<()> {
+/// Makes a directory that is its owner's alone; one that is there stays as it is.
+pub(crate) fn directory(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 

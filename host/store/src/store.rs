@@ -11,7 +11,7 @@ use sea_orm_migration::MigratorTrait;
 use thiserror::Error;
 use uuid::Uuid;
 
-use crate::blobs::Blobs;
+use crate::blobs::{self, Blobs};
 use crate::migration::Migrator;
 
 /// A transaction that may write. Dropping it without `commit` undoes it.
@@ -101,7 +101,7 @@ impl Store {
     /// [`OpenError`] says which step failed, where and why.
     pub async fn open(location: Location) -> Result<Self, OpenError> {
         if let Location::Directory(path) = &location {
-            std::fs::create_dir_all(path).map_err(|source| OpenError::Directory { path: path.clone(), source })?;
+            blobs::directory(path).map_err(|source| OpenError::Directory { path: path.clone(), source })?;
         }
         let url = url(&location);
         let connect = async |connections| {

@@ -182,7 +182,7 @@ pub(super) enum PersonCommand {
         /// E-mail address or UUID
         person: String,
     },
-    /// Set a person's password and end their sessions
+    /// Set a person's password, and sign out their sessions and connected programs; tokens for scripts stay
     SetPassword {
         /// E-mail address or UUID
         person: String,

@@ -3,7 +3,7 @@
 use email_address::{EmailAddress, Options};
 use kobana_contract::Role;
 use kobana_store::directory::{self, NewPerson, Person};
-use kobana_store::{Write, fault, people, sessions};
+use kobana_store::{Write, fault, grants, people, sessions};
 use serde_json::{Value, json};
 
 use super::args::{InOrganization, PasswordFrom, PersonCommand};
@@ -135,13 +135,18 @@ async fn set_password(desk: &Desk, person: &str, from: &PasswordFrom) -> Result<
     let hash = password::fresh(from).await?;
     let change = async |tx: &Write| {
         people::set_password(tx, row.id, Some(hash)).await?;
-        // Whoever knew the old one is out.
-        sessions::close_all(tx, row.id).await
+        // Whoever knew the old one is out, with every program that they let in.
+        sessions::close_all(tx, row.id).await?;
+        grants::revoke_all(tx, row.id, desk.now).await
     };
     let tx = desk.store.begin().await.map_err(database)?;
     change(&tx).await.map_err(database)?;
     tx.commit().await.map_err(database)?;
-    output::done(desk, &format!("Person {} has a new password", row.email), &json!({ "id": row.id }));
+    output::done(
+        desk,
+        &format!("Person {} has a new password; their sessions and connected programs are signed out", row.email),
+        &json!({ "id": row.id }),
+    );
     Ok(())
 }
 
