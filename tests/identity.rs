@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use crate::harness::{Answer, Server};
 
 /// A data directory with a server on it, and the command line beside it.
-struct Installation {
+pub(crate) struct Installation {
     folder: tempfile::TempDir,
-    server: Server,
+    pub(crate) server: Server,
 }
 
 /// `kobana` with these arguments, on a data directory, with this on its standard input.
-fn kobana(data: &Path, arguments: &[&str], input: &str) -> Output {
+pub(crate) fn kobana(data: &Path, arguments: &[&str], input: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kobana"));
     // No configuration of whoever runs the test gets in.
     command.current_dir(data).env_clear().args(arguments).arg("--data").arg(data);
@@ -33,7 +33,7 @@ fn text(bytes: &[u8]) -> String {
 
 /// Expects that a command does what it is told, and gives what it wrote.
 #[track_caller]
-fn done(output: &Output) -> String {
+pub(crate) fn done(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     text(&output.stdout)
 }
@@ -58,7 +58,7 @@ impl Installation {
     }
 
     /// One organization with a workspace `finance`, and Ana, who owns it.
-    fn with_ana() -> Self {
+    pub(crate) fn with_ana() -> Self {
         let new = Self::empty();
         new.does(&["admin", "organization", "create", "My Company"]);
         new.does(&["admin", "workspace", "create", "finance"]);
@@ -67,12 +67,16 @@ impl Installation {
         new
     }
 
+    pub(crate) fn data(&self) -> &Path {
+        self.folder.path()
+    }
+
     fn run(&self, arguments: &[&str]) -> Output {
         kobana(self.folder.path(), arguments, "")
     }
 
     #[track_caller]
-    fn does(&self, arguments: &[&str]) -> String {
+    pub(crate) fn does(&self, arguments: &[&str]) -> String {
         done(&self.run(arguments))
     }
 
@@ -89,7 +93,7 @@ impl Installation {
 
     /// A token with every scope.
     #[track_caller]
-    fn mint(&self, more: &[&str]) -> String {
+    pub(crate) fn mint(&self, more: &[&str]) -> String {
         let mint = ["token", "mint", "--person", "ana@example.com", "--name", "test", "--all-scopes"];
         let token = self.does(&[&mint[..], more].concat());
         assert_eq!(token.lines().count(), 1, "the token alone: {token}");

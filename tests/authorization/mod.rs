@@ -6,6 +6,7 @@ mod codes;
 mod consent;
 mod discovery;
 mod documents;
+mod installation;
 mod login;
 mod pages;
 mod refresh;

@@ -362,11 +362,12 @@ mod tests {
 
     #[test]
     fn keys_are_read_as_openssl_writes_them_and_as_bytes() {
-        // RFC 8410 §10.3.
+        // RFC 8410 §10.3 and the public key of §10.1.
+        const PUBLIC: &str = "Gb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE";
         let pem = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC\n-----END PRIVATE KEY-----\n";
         let read = SigningKey::read("a", pem).unwrap();
         let bytes = SigningKey::read("a", "1O5y2/kTWErVttjx92n4rTr+fCjL8dT74Jeoj0R1WEI=").unwrap();
-        assert_eq!(read.x, bytes.x);
+        assert_eq!((read.x.as_str(), bytes.x.as_str()), (PUBLIC, PUBLIC));
         // RFC 8037, appendix A.1.
         let rfc8037 = URL_SAFE_NO_PAD.decode("nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A").unwrap();
         let rfc8037 = SigningKey::from_seed("a", &rfc8037.try_into().unwrap()).unwrap();
