@@ -25,12 +25,12 @@ fmt:
 lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
-    cargo clippy -p kobana-gateway --target wasm32-wasip2 -- -D warnings
+    cargo clippy -p kobana-gateway -p kobana-edge --target wasm32-wasip2 -- -D warnings
 
-# Build the gateway component and say how large it is
+# Build the components, the gateway and the edge adapter, and say how large they are
 component:
-    cargo build -p kobana-gateway --target wasm32-wasip2 --profile component
-    @wc -c target/wasm32-wasip2/component/kobana_gateway.wasm
+    cargo build -p kobana-gateway -p kobana-edge --target wasm32-wasip2 --profile component
+    @wc -c target/wasm32-wasip2/component/kobana_gateway.wasm target/wasm32-wasip2/component/kobana_edge.wasm
 
 # Fetch the WIT packages of WASI anew
 wit:

@@ -69,6 +69,21 @@ fn the_same_program_makes_the_same_bytes() {
 }
 
 #[test]
+fn the_parts_are_two_components_of_which_one_gives_what_the_other_wants() {
+    let directory = tempfile::tempdir().unwrap();
+    let setup = Server::command(&["edge", "build", "--output"]).arg(directory.path().join("whole.wasm"));
+    let ended = setup.arg("--parts").arg(directory.path()).listen(None).run();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let engine = wasmtime::Engine::default();
+    let [gateway, adapter] = ["gateway.wasm", "adapter.wasm"]
+        .map(|name| wasmtime::component::Component::from_file(&engine, directory.path().join(name)).unwrap());
+    let dispatch = "kobana:api/dispatch@0.1.0";
+    assert!(gateway.component_type().imports(&engine).any(|(name, _)| name == dispatch));
+    let given: Vec<_> = adapter.component_type().exports(&engine).map(|(name, _)| name.to_owned()).collect();
+    assert_eq!(given, [dispatch]);
+}
+
+#[test]
 fn a_file_that_cannot_be_written_is_named() {
     let file = Path::new("/nowhere/edge.wasm");
     let ended = Server::command(&["edge", "build", "-o"]).arg(file).listen(None).run();

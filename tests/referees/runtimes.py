@@ -12,6 +12,7 @@ import time
 import urllib.error
 import urllib.request
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 RUNTIMES = ("wasmtime", "wash")
 SECONDS = 60
 
@@ -52,10 +53,9 @@ def program(folder, name):
 
 
 def wasmtime(folder, component, base, environment, _scratch):
-    words = [program(folder, "wasmtime_cli/wasmtime"), "serve", "-S", "cli", "--addr", base.removeprefix("http://")]
-    for name, value in environment.items():
-        words += ["--env", f"{name}={value}"]
-    return [*words, component], None
+    example = ROOT / "component/edge/examples/wasmtime.sh"
+    own = {"WASMTIME": program(folder, "wasmtime_cli/wasmtime"), "ADDRESS": base.removeprefix("http://")}
+    return [example, component], None, {**environment, **own}
 
 
 def wash(folder, component, base, environment, scratch):
@@ -68,7 +68,7 @@ def wash(folder, component, base, environment, scratch):
     }
     (scratch / ".wash").mkdir(parents=True, exist_ok=True)
     (scratch / ".wash/config.yaml").write_text(json.dumps(config))
-    return [program(folder, "wash_cli/wash"), "--non-interactive", "dev"], scratch
+    return [program(folder, "wash_cli/wash"), "--non-interactive", "dev"], scratch, {}
 
 
 def answers(url):
@@ -84,11 +84,12 @@ def serving(name, folder, component, upstream, servers, key, log):
     """The component on a runtime; gives its address."""
     base = f"http://127.0.0.1:{free_port()}"
     environment = component_environment(base, upstream, servers, key)
-    command, directory = {"wasmtime": wasmtime, "wash": wash}[name](
+    command, directory, variables = {"wasmtime": wasmtime, "wash": wash}[name](
         folder, component, base, environment, pathlib.Path(folder, "out", f"{name}-project"))
+    variables = {name: str(value) for name, value in {**os.environ, "HOME": folder, **variables}.items()}
     with open(log, "w") as output:
         process = subprocess.Popen(list(map(str, command)), cwd=directory, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-                                   env={**os.environ, "HOME": str(pathlib.Path(folder).resolve())})
+                                   env=variables)
         try:
             end = time.monotonic() + SECONDS
             while not answers(f"{base}/.well-known/oauth-protected-resource"):

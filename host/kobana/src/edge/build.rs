@@ -17,9 +17,13 @@ static ADAPTER: &[u8] = include_bytes!(env!("KOBANA_EDGE_WASM"));
 
 /// Does what stands behind `kobana edge`.
 pub(crate) fn run(command: &Command) -> Result<ExitCode, Failure> {
-    let Action::Build(Build { output }) = &command.action;
+    let Action::Build(Build { output, parts }) = &command.action;
     let composed = compose().map_err(|error| Failure::Compose(error.to_string()))?;
-    write(output, &composed.bytes).map_err(|cause| Failure::Write { file: output.clone(), cause })?;
+    write(output, &composed.bytes)?;
+    if let Some(directory) = parts {
+        write(&directory.join("gateway.wasm"), GATEWAY)?;
+        write(&directory.join("adapter.wasm"), ADAPTER)?;
+    }
     // Whoever closed standard output does not want to read it.
     let _ = write!(std::io::stdout(), "{}", report(output, &composed));
     Ok(ExitCode::SUCCESS)
@@ -56,12 +60,14 @@ fn imports(bytes: &[u8]) -> Result<Vec<String>, Problem> {
 }
 
 /// Writes the file whole or not at all.
-fn write(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
+fn write(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let mut half = file.as_os_str().to_owned();
     half.push(".part");
-    std::fs::write(&half, bytes).and_then(|()| std::fs::rename(&half, file)).inspect_err(|_| {
+    let written = std::fs::write(&half, bytes).and_then(|()| std::fs::rename(&half, file));
+    written.map_err(|cause| {
         // What is wrong is told; that a rest may lie there is of no interest beside it.
         let _ = std::fs::remove_file(&half);
+        Failure::Write { file: file.to_owned(), cause }
     })
 }
 
@@ -78,7 +84,7 @@ fn report(file: &Path, composed: &Composed) -> String {
     }
     let _ = writeln!(
         text,
-        "\nIt reads KOBANA_RESOURCE, KOBANA_AUTHORIZATION_SERVERS, KOBANA_ALLOWED_ORIGINS, KOBANA_EDGE_URL and\nKOBANA_EDGE_KEY from its environment. On Wasmtime, for example:\n\n  wasmtime serve -S cli --env KOBANA_EDGE_URL=https://… --env … {}",
+        "\nIt reads KOBANA_RESOURCE, KOBANA_AUTHORIZATION_SERVERS, KOBANA_ALLOWED_ORIGINS, KOBANA_EDGE_URL and\nKOBANA_EDGE_KEY from its environment. On Wasmtime, with these set:\n\n  wasmtime serve -S cli --env KOBANA_RESOURCE --env KOBANA_AUTHORIZATION_SERVERS \\\n    --env KOBANA_ALLOWED_ORIGINS --env KOBANA_EDGE_URL --env KOBANA_EDGE_KEY {}",
         file.display()
     );
     text

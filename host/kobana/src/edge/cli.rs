@@ -23,4 +23,7 @@ pub(crate) struct Build {
     /// Where to write it
     #[arg(short, long, value_name = "FILE", default_value = "kobana-edge.wasm")]
     pub(crate) output: PathBuf,
+    /// Write its two parts as well, gateway.wasm and adapter.wasm, for runtimes that compose by themselves, as Spin does
+    #[arg(long, value_name = "DIR")]
+    pub(crate) parts: Option<PathBuf>,
 }
