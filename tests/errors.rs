@@ -6,13 +6,13 @@ use serde_json::json;
 use crate::harness::{Server, nonce};
 
 /// Holds the database of a running server so that nobody can write, until it is let go.
-struct Held {
+pub(crate) struct Held {
     runtime: tokio::runtime::Runtime,
     transaction: Option<kobana_store::Write>,
 }
 
 impl Held {
-    fn by_another_process(directory: &std::path::Path) -> Self {
+    pub(crate) fn by_another_process(directory: &std::path::Path) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let transaction = runtime.block_on(async {
             let store = Store::open(Location::Directory(directory.to_path_buf())).await.expect("the database opens");
@@ -21,7 +21,7 @@ impl Held {
         Self { runtime, transaction: Some(transaction) }
     }
 
-    fn let_go(mut self) {
+    pub(crate) fn let_go(mut self) {
         let transaction = self.transaction.take().expect("it is held");
         self.runtime.block_on(transaction.rollback()).expect("the transaction ends");
     }

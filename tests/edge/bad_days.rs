@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use crate::edge::proxy::{Fate, Proxy};
 use crate::edge::runtime::{Component, Setup, endpoint};
 use crate::edge::{KEY, OTHER_KEY, host};
-use crate::harness::{Call, ENVELOPE, MODERN, Server, nonce, wait_until};
+use crate::errors::Held;
+use crate::harness::{Call, Connection, ENVELOPE, MODERN, Server, nonce, wait_until};
 
 /// A wait that ends soon, for what never comes.
 const SOON: &str = "400";
@@ -66,6 +67,44 @@ fn whoever_is_no_host_of_this_version_is_told_apart() {
     let component = Setup::new(&newer.url(), KEY).start();
     is_away(&component, &read(&server, "x"), 30, "edge: the host speaks version 2 and this component version 1");
     assert_eq!(newer.count("authenticate"), 1);
+    let older =
+        Proxy::start(&endpoint(&server), |function| if function == "call" { Fate::Unknown } else { Fate::Pass });
+    let component = Setup::new(&older.url(), KEY).start();
+    is_away(&component, &read(&server, "x"), 30, "edge: the host is older: it does not know call");
+}
+
+#[test]
+fn a_host_with_too_much_to_do_says_so() {
+    let server = crate::edge::setup(&[KEY]).env("KOBANA_EDGE__CONCURRENCY", "1").start();
+    // A question that does not come to its end takes the only place.
+    let address = endpoint(&server).trim_start_matches("http://").parse().unwrap();
+    let mut slow = Connection::open_to(address, &server);
+    let question = server.http("POST", "/edge/v1/call").header("Authorization", format!("Bearer {KEY}"));
+    slow.send(question.header("Content-Length", "10").head());
+    let component = Setup::new(&endpoint(&server), KEY).start();
+    wait_until("the place to be taken", || component.send(&read(&server, "x")).status == 503);
+    is_away(&component, &read(&server, "x"), 1, "edge: the host is busy");
+    slow.send("0123456789");
+    assert_eq!(slow.answer().status, 400);
+    component.send(&server.modern("tools/list")).result();
+}
+
+#[test]
+fn what_the_database_holds_up_is_held_up_alike_and_changes_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    for (deadline, code) in [("30000", -31503), ("300", -32603)] {
+        let setup = crate::edge::setup(&[KEY]).directory(directory.path()).arg("--data").arg(directory.path());
+        let server = setup.env("KOBANA_RUNTIME__DEADLINE_MS", deadline).start();
+        let component = Setup::new(&endpoint(&server), KEY).start();
+        let name = nonce("held");
+        let held = Held::by_another_process(directory.path());
+        let answer = component.send(&create(&server, &name));
+        assert_eq!(answer.json()["error"]["code"], code, "{answer}");
+        // Reading goes on meanwhile.
+        component.send(&server.modern("tools/call").name("inboxes_list")).document();
+        held.let_go();
+        component.send(&read(&server, &name)).tool_error("not_found");
+    }
 }
 
 #[test]

@@ -17,6 +17,8 @@ pub(super) enum Fate {
     Cut(usize),
     /// The host answers in another version of the language.
     OtherVersion,
+    /// The host does not know the function.
+    Unknown,
 }
 
 /// A proxy. It runs until the test is over.
@@ -64,9 +66,12 @@ fn one(
     record: &Mutex<Vec<String>>,
     ended: &Mutex<mpsc::Receiver<()>>,
 ) -> Option<()> {
-    let (head, body) = message(&mut client)?;
+    let (mut head, body) = message(&mut client)?;
     let function = head.split(' ').nth(1)?.rsplit('/').next()?.to_owned();
     let fate = fate(&function);
+    if fate == Fate::Unknown {
+        head = head.replacen(&function, "unheard-of", 1);
+    }
     record.lock().unwrap().push(function);
     if fate == Fate::Swallow {
         hold(&client, ended);
@@ -81,7 +86,7 @@ fn one(
             return None;
         }
         Fate::OtherVersion => head = head.replace("kobana-edge-version: 1\r", "kobana-edge-version: 2\r"),
-        Fate::Pass | Fate::Swallow | Fate::Cut(_) => {}
+        Fate::Pass | Fate::Swallow | Fate::Unknown | Fate::Cut(_) => {}
     }
     let whole = [head.as_bytes(), &body].concat();
     let kept = if let Fate::Cut(bytes) = fate { whole.len() - bytes } else { whole.len() };
