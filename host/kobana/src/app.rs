@@ -11,12 +11,12 @@ use http::{Method, Request, Response, StatusCode};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use kobana_contract::openapi::BASE;
-use kobana_runtime::Runtime;
 use kobana_store::Store;
 use tower::ServiceExt as _;
 use tracing::Instrument as _;
 use uuid::Uuid;
 
+use crate::component::Runtime;
 use crate::listener::{Answers, Connected};
 use crate::login::Pages;
 

@@ -5,6 +5,7 @@ mod admin;
 mod app;
 mod banner;
 mod cli;
+mod component;
 mod edge;
 mod failure;
 mod gateway;

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use kobana_api::Api;
 use kobana_api::worker::Worker;
 use kobana_identity::{Confirmations, Key, KeyError, KeyRing, Tickets};
-use kobana_runtime::{Runtime, Source};
 use kobana_store::{Location, Store, demo};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -17,13 +16,11 @@ use crate::access::Access;
 use crate::app::App;
 use crate::banner::Banner;
 use crate::cli;
+use crate::component::{GATEWAY, Runtime, Source};
 use crate::failure::Failure;
 use crate::gateway::InProcess;
 use crate::settings::{DEFAULT_PORT, Settings};
 use crate::{access, edge, listener, log, login, rest, webhooks};
-
-/// The gateway component that `build.rs` made.
-pub(crate) static GATEWAY: &[u8] = include_bytes!(env!("KOBANA_GATEWAY_WASM"));
 
 /// The web page that may talk to the demo, beside those on loopback.
 const DEMO_ORIGIN: &str = "https://app.example.com";
@@ -55,8 +52,9 @@ async fn serve(options: &cli::Serve, mut settings: Settings) -> Result<(), Failu
         return Err(Failure::Unfit);
     }
     let steps = access::first_steps(&settings, &app.store).await?;
-    if steps.is_some() {
-        tracing::warn!("nobody can sign in yet: there is no person; the start tells what to type");
+    if let Some(steps) = &steps {
+        let typed = steps.lines().map(str::trim).collect::<Vec<_>>().join(" && ");
+        tracing::warn!("nobody can sign in yet, since there is no person; what to type: {typed}");
     }
     let (login, steps) = (app.login.is_some(), steps.as_deref());
     let banner = Banner { base: &base, resource: &resource, edge: edge_address, demo: options.demo, login, steps };

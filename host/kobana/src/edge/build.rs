@@ -8,9 +8,9 @@ use std::process::ExitCode;
 use wac_graph::types::Package;
 use wac_graph::{CompositionGraph, EncodeOptions, plug};
 
+use crate::component::GATEWAY;
 use crate::edge::cli::{Action, Build, Command};
 use crate::failure::Failure;
-use crate::serve::GATEWAY;
 
 /// The edge adapter that `build.rs` made.
 static ADAPTER: &[u8] = include_bytes!(env!("KOBANA_EDGE_WASM"));
