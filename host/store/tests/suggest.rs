@@ -101,7 +101,8 @@ proptest! {
                 let mut expected: Vec<_> = live.iter().filter(matches).map(|row| row.external_id.clone()).collect();
                 let Suggestions { mut values, total } = inboxes(&store, &typed).await;
                 assert_eq!(total, Some(expected.len() as u64), "{typed:?}");
-                (values.sort(), expected.sort());
+                values.sort();
+                expected.sort();
                 assert_eq!(values, expected, "{typed:?}");
             }
         });
