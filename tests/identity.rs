@@ -121,7 +121,7 @@ fn the_first_start_says_what_to_type_and_that_works_while_it_runs() {
     let new = Installation::empty();
     let banner = new.server.banner().to_owned();
     assert!(banner.contains("Nobody can sign in yet"), "{banner}");
-    new.server.wait_for_log("there is no person");
+    new.server.wait_for_log("there is no person; what to type: kobana admin organization create 'My Company'");
     let typed: Vec<_> = banner.lines().map(str::trim).filter(|line| line.starts_with("kobana admin ")).collect();
     assert_eq!(typed.len(), 3, "{banner}");
     for line in typed {

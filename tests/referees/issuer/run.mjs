@@ -201,6 +201,18 @@ await judge('invented-keys-are-not-asked-for-without-end', async () => {
   }
   expect(issuer.asked.keys - asked <= 2, `${issuer.asked.keys - asked} times`);
 });
+await judge('an-issuer-that-hangs-holds-up-nobody', async () => {
+  const current = await signIn(issuer, 'ana', server.resource);
+  const { handler } = issuer;
+  const seen = { hung: false };
+  issuer.handler = () => { seen.hung = true; };
+  const invent = (number) => refused(server, resigned(current, { alg: 'RS256', typ: 'at+jwt', kid: `hung-${number}` }, () => 'AAAA'));
+  await eventually('kobana asks for keys again', async () => { await invent('first'); return seen.hung; });
+  // One after the other they would take minutes, and the runtime would cut them off by 503.
+  await sleep(10);
+  await Promise.all([...Array(40).keys()].map(invent).concat(Array.from({ length: 10 }, () => accepted(server, current))));
+  issuer.handler = handler;
+});
 await judge('outage-is-survived-with-known-keys', async () => {
   const current = await signIn(issuer, 'ana', server.resource);
   await issuer.stop();

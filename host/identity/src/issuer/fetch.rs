@@ -8,14 +8,13 @@ use jsonwebtoken::jwk::JwkSet;
 use reqwest::{Client, redirect};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use tokio::time::timeout;
 use url::{Host, Url};
 
 /// Bytes of a document.
 const LARGEST: usize = 512 * 1_024;
-/// Until a connection stands.
-const CONNECT: Duration = Duration::from_secs(5);
-/// Until a document is there.
-const TIME: Duration = Duration::from_secs(10);
+/// Until the keys are there, with all that is asked for before.
+const TIME: Duration = Duration::from_secs(5);
 
 /// Why an issuer's keys cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -69,8 +68,6 @@ impl Fetcher {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
             .user_agent("Kobana-Identity/1")
-            .connect_timeout(CONNECT)
-            .timeout(TIME)
             .redirect(redirect::Policy::none())
             .referer(false)
             .build()
@@ -80,6 +77,14 @@ impl Fetcher {
 
     /// The keys that the issuer publishes now.
     pub(super) async fn keys(&self) -> Result<JwkSet, FetchError> {
+        let late = |_| FetchError::Failed {
+            url: self.issuer.clone(),
+            cause: format!("no answer within {} seconds", TIME.as_secs()),
+        };
+        timeout(TIME, self.fetch()).await.map_err(late)?
+    }
+
+    async fn fetch(&self) -> Result<JwkSet, FetchError> {
         let Metadata { issuer, jwks_uri } = self.metadata().await?;
         if issuer != self.issuer {
             return Err(FetchError::Mismatch { expected: self.issuer.clone(), actual: issuer });

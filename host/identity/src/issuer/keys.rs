@@ -6,11 +6,14 @@ use std::time::{Duration, Instant};
 use jsonwebtoken::jwk::{Jwk, JwkSet, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey};
 use tokio::sync::Mutex;
+use tokio::time::timeout;
 
 use super::fetch::{FetchError, Fetcher};
 
 /// Between two fetches: whoever invents key ids causes no more than this.
 const BREATH: Duration = Duration::from_secs(10);
+/// How long a request waits for a fetch that another one began.
+const MOMENT: Duration = Duration::from_secs(1);
 /// How old keys may be before they are fetched again while they go on being used, so that one that was withdrawn ends.
 const OLD: Duration = Duration::from_secs(15 * 60);
 
@@ -56,8 +59,9 @@ impl Keys {
     /// Fetches the keys now.
     pub(super) async fn refresh(&self) -> Result<(), FetchError> {
         let mut tried = self.0.tried.lock().await;
+        let fetched = self.0.fetch().await;
         *tried = Some(Instant::now());
-        self.0.fetch().await
+        fetched
     }
 
     /// The key that a token's header names. Without a name it is the only one that fits.
@@ -96,12 +100,16 @@ impl Inner {
 
     /// Answers what went wrong, if it was tried and something did.
     async fn refresh_unless_just_tried(&self) -> Option<FetchError> {
-        let mut tried = self.tried.lock().await;
+        // Only the one that fetches waits for the issuer; the others wait for what comes of it, but a moment only: an issuer
+        // that hangs holds up one request, and not as many as somebody cares to send.
+        let mut tried = timeout(MOMENT, self.tried.lock()).await.ok()?;
         if tried.is_some_and(|at| at.elapsed() < BREATH) {
             return None;
         }
+        let fetched = self.fetch().await;
+        // Counted from the end, so that those who waited meanwhile do not try one after the other.
         *tried = Some(Instant::now());
-        let error = self.fetch().await.err()?;
+        let error = fetched.err()?;
         tracing::warn!(%error, "the issuer's keys cannot be fetched");
         Some(error)
     }
