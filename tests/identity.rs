@@ -154,6 +154,15 @@ fn without_the_demo_its_tokens_and_its_data_are_unknown() {
 }
 
 #[test]
+fn an_installation_is_not_served_as_a_demo() {
+    let new = Installation::with_ana();
+    let ended = Server::demo().arg("--data").arg(new.data()).run();
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.stderr.contains("without --demo"), "{ended:?}");
+    assert_eq!(new.json(&["admin", "person", "list"]).as_array().map(Vec::len), Some(1));
+}
+
+#[test]
 fn a_token_counts_until_it_is_revoked() {
     let new = Installation::with_ana();
     let token = new.mint(&[]);

@@ -59,6 +59,16 @@ fn without_the_demo_there_must_be_a_place_for_the_data() {
 }
 
 #[test]
+fn the_demos_persons_are_served_as_a_demo_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = |setup: Setup| setup.arg("--data").arg(folder.path());
+    drop(data(Server::demo()).start());
+    let path = folder.path().display().to_string();
+    refused(data(Server::command(&["serve"])), &["data", &path, "password is well known", "--demo"]);
+    data(Server::demo()).start();
+}
+
+#[test]
 fn off_loopback_the_endpoint_has_an_https_url() {
     let folder = tempfile::tempdir().unwrap();
     let serve = || Server::command(&["serve", "--data"]).arg(folder.path()).listen(Some("0.0.0.0:0"));

@@ -55,6 +55,17 @@ fn a_new_password_signs_out_whoever_came_in_with_the_old_one() {
     assert!(client.opens(&script), "tokens for scripts have nothing to do with it");
 }
 
+#[test]
+fn signing_somebody_out_ends_their_programs_and_nothing_else() {
+    let new = installation();
+    let client = client(&new.server);
+    let (tokens, script) = (client.tokens(ANA), new.mint(&[]));
+    new.does(&["admin", "person", "sign-out", "ana@example.com"]);
+    assert!(!client.opens(&tokens.access) && client.opens(&script));
+    refused(&client.refresh(&tokens.refresh), 400, "invalid_grant");
+    assert!(client.opens(&client.tokens(ANA).access), "they may come back");
+}
+
 /// The keys that a server publishes.
 fn published(server: &Server) -> Value {
     send(server, &server.http("GET", "/oauth/jwks")).is(200).json()

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use kobana_api::Api;
 use kobana_api::worker::Worker;
 use kobana_identity::{Confirmations, Key, KeyError, KeyRing, Tickets};
-use kobana_store::{Location, Store, demo};
+use kobana_store::{Location, Store, demo, directory};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -90,9 +90,7 @@ async fn assemble(
     edge: Option<edge::Open>,
 ) -> Result<(App, Option<(TcpListener, edge::Endpoint)>, Vec<Worker>), Failure> {
     let store = Store::open(settings.data.clone().map_or(Location::Memory, Location::Directory)).await?;
-    if options.demo {
-        demo::seed(&store).await.map_err(|error| Failure::Data(error.to_string()))?;
-    }
+    prepare(options.demo, settings, &store).await?;
     let Access { identity, issued } = access::open(settings, options.demo, &store, resource).await?;
     let login = match issued {
         Some(tokens) => Some(login::open(&settings.login, options.demo, &store, tokens).await?),
@@ -121,6 +119,24 @@ async fn assemble(
     let courier = webhooks::start(&settings.worker, &whole)?;
     let workers = worker.into_iter().chain(courier).collect();
     Ok((App { runtime, rest: rest::router(identity, api), login, store, endpoint }, edge, workers))
+}
+
+/// Puts the demo's rows in, or makes sure that they are not there. Their passwords are well known, so the demo keeps to data of its
+/// own, and that data to the demo.
+async fn prepare(demo: bool, settings: &Settings, store: &Store) -> Result<(), Failure> {
+    let database = |error: kobana_store::sea_orm::DbErr| Failure::Data(error.to_string());
+    let place = settings.data.as_deref().unwrap_or_else(|| std::path::Path::new("")).display();
+    let refused = |why: &str| Failure::Config(format!("data = {place}: {why}, or name another directory"));
+    match (demo, demo::is_there(store.reads()).await.map_err(database)?) {
+        (false, true) => {
+            Err(refused("it holds the demo's persons, whose password is well known; serve it with --demo"))
+        }
+        (true, false) if !directory::organizations(store.reads()).await.map_err(database)?.is_empty() => {
+            Err(refused("it holds an installation, which is none for well-known passwords; serve it without --demo"))
+        }
+        (true, _) => demo::seed(store).await.map_err(database),
+        (false, false) => Ok(()),
+    }
 }
 
 /// The seal of tickets: the key that the database keeps for all that use it.

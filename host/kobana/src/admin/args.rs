@@ -189,6 +189,11 @@ pub(super) enum PersonCommand {
         #[command(flatten)]
         password: PasswordFrom,
     },
+    /// End a person's sessions and sign out the programs that they let in; tokens for scripts stay
+    SignOut {
+        /// E-mail address or UUID
+        person: String,
+    },
     /// Say which subject of an external issuer a person is
     Link {
         /// E-mail address or UUID

@@ -5,6 +5,7 @@ use kobana_contract::Role;
 use kobana_store::directory::{self, NewPerson, Person};
 use kobana_store::{Write, fault, grants, people, sessions};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::args::{InOrganization, PasswordFrom, PersonCommand};
 use super::{Desk, database, find, label, member, output, password};
@@ -22,6 +23,7 @@ pub(super) async fn run(desk: &Desk, command: &PersonCommand) -> Result<(), Fail
         PersonCommand::Disable { person } => switch(desk, person, false).await,
         PersonCommand::Enable { person } => switch(desk, person, true).await,
         PersonCommand::SetPassword { person, password } => set_password(desk, person, password).await,
+        PersonCommand::SignOut { person } => sign_out(desk, person).await,
         PersonCommand::Link { person, issuer, subject } => {
             link(desk, person, &issuer_or_configured(desk, issuer.as_deref())?, subject).await
         }
@@ -133,14 +135,10 @@ async fn switch(desk: &Desk, person: &str, active: bool) -> Result<(), Failure> 
 async fn set_password(desk: &Desk, person: &str, from: &PasswordFrom) -> Result<(), Failure> {
     let row = find::person(desk, person).await?;
     let hash = password::fresh(from).await?;
-    let change = async |tx: &Write| {
-        people::set_password(tx, row.id, Some(hash)).await?;
-        // Whoever knew the old one is out, with every program that they let in.
-        sessions::close_all(tx, row.id).await?;
-        grants::revoke_all(tx, row.id, desk.now).await
-    };
     let tx = desk.store.begin().await.map_err(database)?;
-    change(&tx).await.map_err(database)?;
+    people::set_password(&tx, row.id, Some(hash)).await.map_err(database)?;
+    // Whoever knew the old one is out, with every program that they let in.
+    end_all(desk, &tx, row.id).await?;
     tx.commit().await.map_err(database)?;
     output::done(
         desk,
@@ -148,6 +146,22 @@ async fn set_password(desk: &Desk, person: &str, from: &PasswordFrom) -> Result<
         &json!({ "id": row.id }),
     );
     Ok(())
+}
+
+async fn sign_out(desk: &Desk, person: &str) -> Result<(), Failure> {
+    let row = find::person(desk, person).await?;
+    let tx = desk.store.begin().await.map_err(database)?;
+    end_all(desk, &tx, row.id).await?;
+    tx.commit().await.map_err(database)?;
+    let sentence = format!("Person {} is signed out everywhere, and so are their connected programs", row.email);
+    output::done(desk, &sentence, &json!({ "id": row.id }));
+    Ok(())
+}
+
+/// Ends a person's sessions, and what they granted to programs.
+async fn end_all(desk: &Desk, tx: &Write, person: Uuid) -> Result<(), Failure> {
+    sessions::close_all(tx, person).await.map_err(database)?;
+    grants::revoke_all(tx, person, desk.now).await.map_err(database)
 }
 
 fn issuer_or_configured(desk: &Desk, issuer: Option<&str>) -> Result<String, Failure> {

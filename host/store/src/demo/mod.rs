@@ -8,7 +8,7 @@ mod phrases;
 mod processing;
 mod webhooks;
 
-use sea_orm::{DbErr, EntityTrait};
+use sea_orm::{ConnectionTrait, DbErr, EntityTrait};
 use uuid::Uuid;
 
 pub use identity::{EMAIL, PASSWORD, organizations, persons, workspaces};
@@ -39,10 +39,18 @@ pub async fn seed(store: &Store) -> Result<(), DbErr> {
     mail::originals(store.blobs())
         .map_err(|error| DbErr::Custom(format!("cannot write the demo's messages: {error}")))?;
     let tx = store.begin().await?;
-    if table::Entity::find_by_id(organizations::ACME).one(&tx).await?.is_none() {
+    if !is_there(&tx).await? {
         fill(&tx).await?;
     }
     tx.commit().await
+}
+
+/// Whether the demo's rows, and with them its well-known passwords, are in the database.
+///
+/// # Errors
+/// What the database answers.
+pub async fn is_there(connection: &impl ConnectionTrait) -> Result<bool, DbErr> {
+    Ok(table::Entity::find_by_id(organizations::ACME).one(connection).await?.is_some())
 }
 
 async fn fill(tx: &Write) -> Result<(), DbErr> {
