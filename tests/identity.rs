@@ -5,7 +5,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Server};
+use crate::harness::{Answer, Server, wait_until};
 
 /// A data directory with a server on it, and the command line beside it.
 pub(crate) struct Installation {
@@ -169,6 +169,7 @@ fn a_token_counts_until_it_is_revoked() {
     new.mcp(&token).result();
     let listed = new.json(&["token", "list"]);
     assert_eq!((&listed[0]["state"], &listed[0]["person"]), (&json!("active"), &json!("ana@example.com")));
+    wait_until("the time of the last use in the list", || !new.json(&["token", "list"])[0]["used_at"].is_null());
     let id = listed[0]["id"].as_str().expect("an id").to_owned();
     assert!(new.does(&["token", "revoke", &id]).contains("is revoked"));
     invalid(&new.mcp(&token));
@@ -369,6 +370,23 @@ fn an_altered_token_is_no_token() {
         invalid(&new.mcp(text));
     }
     new.mcp(&token).result();
+}
+
+#[test]
+fn settings_of_an_issuer_that_make_no_sense_are_named() {
+    for (name, value, words) in [
+        ("URL", "id.example.com", "issuer.url: expected"),
+        ("URL", "http://id.example.com", "issuer.url: http://id.example.com: expected an https URL"),
+        ("ALGORITHMS", r#"["HS256"]"#, "issuer.algorithms: expected some of EdDSA"),
+        ("ALGORITHMS", "[]", "issuer.algorithms: expected some of EdDSA"),
+        ("CLOCK_SKEW", "301", "issuer.clock_skew: expected 0 to 300 seconds"),
+        ("PERSON_CLAIM", r#""""#, "issuer.person_claim: expected the name of a claim"),
+    ] {
+        let setup = Server::demo().env("KOBANA_ISSUER__URL", "https://id.example.com");
+        let ended = setup.env(&format!("KOBANA_ISSUER__{name}"), value).run();
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.stderr.contains(words), "{words:?} is not in {}", ended.stderr);
+    }
 }
 
 #[test]

@@ -192,7 +192,11 @@ fn environment(settings: &Settings, demo: bool, address: SocketAddr, resource: &
 fn check(environment: &[(String, String)]) -> Result<kobana_protocol::Config, Failure> {
     let variable = |name: &str| environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
     kobana_protocol::Config::from_env(variable).map_err(|error| {
-        let setting = error.variable.trim_start_matches("KOBANA_").to_ascii_lowercase();
+        let setting = match error.variable {
+            // It is the issuer where there is one; else it is made of `resource`, and right.
+            kobana_protocol::AUTHORIZATION_SERVERS => "issuer.url".to_owned(),
+            other => other.trim_start_matches("KOBANA_").to_ascii_lowercase(),
+        };
         Failure::Config(format!("{setting}: expected {}", error.expected))
     })
 }
