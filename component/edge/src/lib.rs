@@ -1,7 +1,7 @@
 //! The edge adapter: `kobana:api/dispatch` for runtimes that have no such thing, over outgoing `wasi:http` to a host that does.
 //!
 //! Composed with the gateway it makes one component that runs on any runtime of WASI 0.2. Each function is one request to
-//! the host ([`kobana_wire`](../kobana_wire/index.html)), and none is ever sent twice. The token of a person goes to the
+//! the host, in the language of `kobana_wire`, and none is ever sent twice. The token of a person goes to the
 //! host once, with `authenticate`; what follows carries the ticket that the host made of it.
 //!
 //! Built for anything but WebAssembly, the crate holds its configuration only, for the tests.
