@@ -139,10 +139,12 @@ pub(crate) async fn first_steps(settings: &Settings, store: &Store) -> Result<Op
         .as_ref()
         .map(|data| format!(" --data {}", shell_word(&data.to_string_lossy())))
         .unwrap_or_default();
+    // Where a foreign issuer asks for passwords, none is needed here.
+    let password = if settings.issuer.url.is_some() { " --no-password" } else { "" };
     Ok(Some(format!(
         "  kobana admin organization create 'My Company'{data}\n  \
            kobana admin workspace create finance{data}\n  \
-           kobana admin person create ana@example.com --name 'Ana' --workspace finance --role owner{data}\n"
+           kobana admin person create ana@example.com --name 'Ana' --workspace finance --role owner{password}{data}\n"
     )))
 }
 
