@@ -16,6 +16,17 @@ fn each_use_gives_a_new_token() {
 }
 
 #[test]
+fn access_tokens_may_last_less_than_an_hour_and_not_more() {
+    let client = Client::new(&patient().env("KOBANA_LOGIN__ACCESS_LIFETIME", "120").start());
+    let answer = client.redeem(&client.code(ANA)).json();
+    assert_eq!(answer["expires_in"], 120, "{answer}");
+    for wrong in ["0", "3601", "-1"] {
+        let ended = Server::demo().env("KOBANA_LOGIN__ACCESS_LIFETIME", wrong).run();
+        assert!(ended.code != Some(0) && ended.stderr.contains("login.access_lifetime"), "{wrong}: {ended:?}");
+    }
+}
+
+#[test]
 fn a_lost_answer_is_given_again_while_its_successor_is_unused() {
     let client = Client::new(&server());
     let first = client.tokens(ANA);

@@ -10,6 +10,8 @@ use kobana_contract::Scope;
 pub struct Settings {
     /// How long somebody stays signed in on the pages.
     pub session_lifetime: Duration,
+    /// How long an access token is good.
+    pub access_lifetime: Duration,
     /// How long a refresh token is good; each use gives a new one.
     pub refresh_idle: Duration,
     /// How long a grant is good, however often it is refreshed.
@@ -30,8 +32,6 @@ pub struct Settings {
 
 /// How long a code is good.
 pub(crate) const CODE_LIFETIME: i64 = 60;
-/// How long an access token is good, in seconds.
-pub(crate) const ACCESS_LIFETIME: i64 = 3_600;
 /// Seconds in which a refresh token counts once more after it was replaced, while its successor has not been used.
 pub(crate) const REFRESH_GRACE: i64 = 30;
 

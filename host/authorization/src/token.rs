@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::error::{Code, OAuthError, no_store};
 use crate::form::Parameters;
 use crate::server::{Authorization, Server, now};
-use crate::settings::{ACCESS_LIFETIME, REFRESH_GRACE, seconds};
+use crate::settings::{REFRESH_GRACE, seconds};
 use crate::{pkce, scopes, secret};
 
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -114,7 +114,7 @@ async fn redeem(server: &Server, parameters: &Parameters, client_id: &str) -> Re
 /// When tokens that are issued now end. The store ends a grant without refresh tokens with its one access token.
 fn ends(server: &Server, at: Timestamp) -> Ends {
     Ends {
-        access: at.plus_seconds(ACCESS_LIFETIME),
+        access: at.plus_seconds(seconds(server.settings.access_lifetime)),
         grant: at.plus_seconds(seconds(server.settings.refresh_lifetime)),
         refresh: at.plus_seconds(seconds(server.settings.refresh_idle)),
     }
@@ -169,7 +169,7 @@ fn issue(
     refresh_token: Option<String>,
     at: Timestamp,
 ) -> Result<Response, OAuthError> {
-    let scope = scopes::join(scopes);
+    let (scope, lifetime) = (scopes::join(scopes), seconds(server.settings.access_lifetime));
     let claims = AccessClaims {
         iss: server.tokens.issuer().to_owned(),
         sub: grant.person_id,
@@ -179,7 +179,7 @@ fn issue(
         scope: scope.clone(),
         jti: Uuid::now_v7().to_string(),
         iat: at.unix_seconds(),
-        exp: at.plus_seconds(ACCESS_LIFETIME).unix_seconds(),
+        exp: at.plus_seconds(lifetime).unix_seconds(),
         grant: grant.id,
         workspace: grant.workspace_id,
     };
@@ -187,7 +187,7 @@ fn issue(
     let mut body = json!({
         "access_token": access_token,
         "token_type": "Bearer",
-        "expires_in": ACCESS_LIFETIME,
+        "expires_in": lifetime,
         "scope": scope,
     });
     if let (Some(token), Some(members)) = (refresh_token, body.as_object_mut()) {

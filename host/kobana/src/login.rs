@@ -24,6 +24,8 @@ const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 pub(crate) struct Login {
     /// How long somebody stays signed in on the pages.
     session_lifetime: u64,
+    /// How long an access token is good: an hour at most, after which a key that signs no more may be taken off.
+    access_lifetime: u64,
     /// How long a refresh token is good; each use gives a new one.
     refresh_idle: u64,
     /// How long a grant is good, however often it is refreshed.
@@ -42,12 +44,14 @@ pub(crate) struct Login {
     trusted_proxies: Vec<String>,
 }
 
-const DAY: u64 = 24 * 60 * 60;
+const HOUR: u64 = 60 * 60;
+const DAY: u64 = 24 * HOUR;
 
 impl Default for Login {
     fn default() -> Self {
         Self {
             session_lifetime: DAY / 2,
+            access_lifetime: HOUR,
             refresh_idle: 30 * DAY,
             refresh_lifetime: 90 * DAY,
             attempts: 10,
@@ -70,8 +74,12 @@ impl Login {
             0 => Err(wrong(name)),
             _ => Err(Failure::Config(format!("login.{name}: expected at most 3155760000 seconds"))),
         };
+        if self.access_lifetime > HOUR {
+            return Err(Failure::Config("login.access_lifetime: expected at most 3600 seconds".to_owned()));
+        }
         Ok(kobana_authorization::Settings {
             session_lifetime: seconds("session_lifetime", self.session_lifetime)?,
+            access_lifetime: seconds("access_lifetime", self.access_lifetime)?,
             refresh_idle: seconds("refresh_idle", self.refresh_idle)?,
             refresh_lifetime: seconds("refresh_lifetime", self.refresh_lifetime)?,
             attempts: number("attempts", self.attempts)?,
