@@ -41,15 +41,13 @@ referees *ARGS:
     cargo build -p kobana
     tests/referees/run {{referees}} target/referees {{ARGS}}
 
-# Measure requests per second with wrk, on the development profile
-bench SECONDS="10":
-    cargo build -p kobana
-    tests/bench/run target/debug/kobana {{SECONDS}}
+# Measure the server beside its twin without WebAssembly and other people's servers, in about 20 minutes: see docs/performance.md
+bench *ARGS:
+    cargo build --release -p kobana -p kobana-twin
+    tests/bench/run --kobana target/release/kobana --twin target/release/kobana-twin {{ARGS}}
 
-# The same on the release profile
-bench-release SECONDS="10":
-    cargo build --release -p kobana
-    tests/bench/run target/release/kobana {{SECONDS}}
+# The same in 2 minutes, with 32 connections: `just bench-quick --workloads ping`
+bench-quick *ARGS: (bench "--seconds 1 --rounds 3 --connections 32" ARGS)
 
 # Check what we depend on: licences, bans, sources (needs cargo-deny)
 deny:
