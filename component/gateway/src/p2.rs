@@ -134,10 +134,13 @@ fn respond(answer: HttpResponse, out: ResponseOutparam) {
     let response = OutgoingResponse::new(fields(&answer));
     // Statuses of the protocol are valid ones; an invalid one would leave the answer at 200.
     let _ = response.set_status_code(answer.status);
-    let body = if answer.body.is_empty() { None } else { response.body().ok() };
+    // Taken and finished even where it is empty: not every runtime copes with a body that nobody asked for.
+    let body = response.body().ok();
     ResponseOutparam::set(out, Ok(response));
     if let Some(body) = body {
-        if let Ok(stream) = body.write() {
+        if !answer.body.is_empty()
+            && let Ok(stream) = body.write()
+        {
             let _ = write(&stream, &answer.body);
         }
         let _ = OutgoingBody::finish(body, None);
@@ -149,8 +152,8 @@ fn fields(answer: &HttpResponse) -> Fields {
     for (name, value) in &answer.headers {
         lines.push(((*name).to_owned(), value.as_bytes().to_vec()));
     }
-    if !answer.body.is_empty() {
-        // The host tells by it that an answer is whole.
+    if !answer.body.is_empty() || answer.status == 202 {
+        // The host tells by it that an answer is whole. One to HEAD, and a 204, have no length to tell (RFC 9110 §8.6).
         lines.push(("content-length".to_owned(), answer.body.len().to_string().into_bytes()));
     }
     Fields::from_list(&lines).unwrap_or_else(|_| Fields::new())

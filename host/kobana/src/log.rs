@@ -1,5 +1,6 @@
 //! The log goes to standard error. It holds neither tokens nor the content of mail: nothing of ours logs a header, a query or a
-//! body, and what others log in detail, which may well be headers and bodies, is left out whatever level is asked for.
+//! body, and what others log in detail, which may well be headers and bodies, is left out whatever level is asked for: of theirs only
+//! warnings and errors are worth a line.
 
 use tracing::Level;
 use tracing_subscriber::filter::filter_fn;
@@ -18,7 +19,7 @@ pub(crate) fn start(log: &Log) -> Result<(), Failure> {
     let filter = EnvFilter::try_new(&log.level).map_err(|error| {
         Failure::Config(format!("log.level: expected levels such as info or warn,kobana=debug: {error}"))
     })?;
-    let discreet = filter_fn(|event| event.target().starts_with(OURS) || *event.level() <= Level::INFO);
+    let discreet = filter_fn(|event| event.target().starts_with(OURS) || *event.level() <= Level::WARN);
     // A log that cannot be written is nobody's reason to stop: there is nowhere left to complain.
     let lines = fmt::layer().with_writer(std::io::stderr).with_target(false).log_internal_errors(false);
     let lines = match log.format {

@@ -110,8 +110,9 @@ impl Store {
         };
         // The writer first: it makes the file, and keeps a database in memory alive.
         let writer = connect(1).await?;
-        let migrated = Migrator::up(&writer, None).await;
-        migrated.map_err(|source| OpenError::Migrate { location: location.clone(), source })?;
+        migrate(&writer, &location)
+            .await
+            .map_err(|source| OpenError::Migrate { location: location.clone(), source })?;
         let optimized = optimize(&writer, EVERY_TABLE).await;
         optimized.map_err(|source| OpenError::Connect { location: location.clone(), source })?;
         let readers = connect(READERS).await?;
@@ -162,6 +163,15 @@ impl Store {
 /// SQLite's advice for a connection that was just opened, and for one that has been open for long.
 const EVERY_TABLE: &str = "PRAGMA optimize=0x10002";
 const CHANGED_TABLES: &str = "PRAGMA optimize";
+
+/// Brings the tables to the form that this version knows. On a disk that is worth a line in the log.
+async fn migrate(writer: &DatabaseConnection, location: &Location) -> Result<(), DbErr> {
+    let pending = Migrator::get_pending_migrations(writer).await?.len();
+    if let (Location::Directory(directory), 1..) = (location, pending) {
+        tracing::info!(directory = %directory.display(), steps = pending, "the database is brought to this version's form");
+    }
+    Migrator::up(writer, None).await
+}
 
 async fn optimize(connection: &DatabaseConnection, pragma: &str) -> Result<(), DbErr> {
     // Postgres keeps its own statistics.
