@@ -1,5 +1,8 @@
 """The table: medians of the rounds, ratios within them, and the targets."""
 import statistics
+import textwrap
+
+WIDTH = 120
 
 
 def medians(result):
@@ -37,8 +40,9 @@ def aligned(rows, left=1):
 def text(result, workloads):
     table, ratio = medians(result), ratios(result, "rate")
     lines = [f"{name:<15} {value}" for name, value in result["about"].items()]
-    lines += [f"{'runs':<15} {result['rounds']} rounds of {result['seconds']} s, medians; × is the median of the ratios within a round", ""]
-    rows = [("workload, connections", "server", "req/s", "p50", "p99", "CPU s/1000", "× rmcp", "× twin")]
+    lines.append(f"{'runs':<15} {result['rounds']} rounds of {result['seconds']} s each, medians; × is the median of the ratios of req/s within a round")
+    lines = [line for long in lines for line in textwrap.wrap(long, WIDTH, subsequent_indent=" " * 16)] + [""]
+    rows = [("workload, connections", "server", "req/s", "p50", "p99", "CPU s per 1,000", "× rmcp", "× twin")]
     last = None
     for (workload, connections, server), numbers in sorted(table.items(), key=order(workloads, table)):
         times = lambda other: "" if (value := ratio(workload, connections, server, other)) is None or server == other else f"{value:.2f}"
@@ -49,7 +53,9 @@ def text(result, workloads):
     lines += aligned(rows, left=2)
     lines += [""] + aligned([("memory", "idle", "afterwards")] + [
         (name, f"{idle:.0f} MB", f"{after:.0f} MB") for name, (idle, after) in result["memory"].items()])
-    lines += ["", "what is asked"] + aligned([(f"  {one.name}", one.about) for one in workloads], left=2)
+    lines += ["", "what is asked"]
+    for one in workloads:
+        lines += textwrap.wrap(one.about, WIDTH, initial_indent=f"  {one.name:<18}", subsequent_indent=" " * 20)
     return "\n".join(lines + [""] + targets(result))
 
 

@@ -25,7 +25,7 @@ OWN = {
 
 
 def directory(root, make_demo):
-    """The seeded directory, made once; `make_demo` makes a directory with the demo's rows."""
+    """The seeded directory, made once for each version of this file; `make_demo` makes one with the demo's rows."""
     key = hashlib.sha256(pathlib.Path(__file__).read_bytes()).hexdigest()[:12]
     place = root / f"seed-{key}"
     if not place.exists():
@@ -33,6 +33,8 @@ def directory(root, make_demo):
         shutil.rmtree(half, ignore_errors=True)
         make_demo(half)
         fill(half)
+        for old in root.glob("seed-*"):
+            shutil.rmtree(old)
         half.rename(place)
     return place
 
