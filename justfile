@@ -42,12 +42,18 @@ referees *ARGS:
     tests/referees/run {{referees}} target/referees {{ARGS}}
 
 # Measure the server beside its twin without WebAssembly and other people's servers, in about 20 minutes: see docs/performance.md
-bench *ARGS:
-    cargo build --release -p kobana -p kobana-twin
-    tests/bench/run --kobana target/release/kobana --twin target/release/kobana-twin {{ARGS}}
+[positional-arguments]
+bench *ARGS: bench-build
+    tests/bench/run --kobana target/release/kobana --twin target/release/kobana-twin "$@"
 
 # The same in 2 minutes, with 32 connections: `just bench-quick --workloads ping`
-bench-quick *ARGS: (bench "--seconds 1 --rounds 3 --connections 32" ARGS)
+[positional-arguments]
+bench-quick *ARGS: bench-build
+    tests/bench/run --kobana target/release/kobana --twin target/release/kobana-twin --seconds 1 --rounds 3 --connections 32 "$@"
+
+[private]
+bench-build:
+    cargo build --release -p kobana -p kobana-twin
 
 # Check what we depend on: licences, bans, sources (needs cargo-deny)
 deny:
