@@ -1,7 +1,7 @@
 //! Finding rows by what callers call them: a UUID, or a name of their own.
 
 use kobana_contract::Membership;
-use kobana_contract::fields::{ExternalId, IdOrExternalId, MAX_ID_LENGTH};
+use kobana_contract::fields::{ExternalId, IdOrExternalId};
 use kobana_store::{Named, Row, Scope, Table};
 use sea_orm::ConnectionTrait;
 use uuid::Uuid;
@@ -20,9 +20,7 @@ pub(crate) enum Name<'a> {
 impl<'a> Name<'a> {
     /// Reads a path variable, a filter or a reference.
     pub(crate) fn read(text: &'a str) -> Option<Self> {
-        let begins = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._:@-".contains(&byte);
-        if !begins || text.len() > MAX_ID_LENGTH || !text.bytes().all(plain) {
+        if !ExternalId::fits(text) {
             return None;
         }
         Some(uuid(text).map_or(Self::Own(text), |id| Self::Id(id, text)))
@@ -105,8 +103,10 @@ pub(crate) fn membership<'a>(memberships: &'a [Membership], text: &str) -> Optio
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use kobana_contract::fields::MAX_ID_LENGTH;
     use proptest::prelude::*;
+
+    use super::*;
 
     #[test]
     fn texts_of_another_form_name_nothing() {

@@ -21,10 +21,15 @@ impl ExternalId {
     /// Reads a name, where no schema has checked it before.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
+        Self::fits(text).then(|| Self(text.to_owned()))
+    }
+
+    /// Whether a text has the form of a name. A UUID has it, too.
+    #[must_use]
+    pub fn fits(text: &str) -> bool {
         let begins = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._:@-".contains(&byte);
-        let fits = begins && text.len() <= MAX_ID_LENGTH && text.bytes().all(plain);
-        fits.then(|| Self(text.to_owned()))
+        begins && text.len() <= MAX_ID_LENGTH && text.bytes().all(plain)
     }
 }
 
