@@ -75,7 +75,8 @@ impl World {
 
     /// A person with all scopes, in the only workspace in reach, or with the choice open.
     pub(crate) async fn caller(&self, person: Uuid) -> Caller {
-        let people::Standing { person: row, memberships } = people::standing(&self.store, person).await.unwrap().unwrap();
+        let people::Standing { person: row, memberships } =
+            people::standing(&self.store, person).await.unwrap().unwrap();
         let choice = match memberships.len() {
             0 => Choice::Nothing,
             1 => Choice::Picked(0),
