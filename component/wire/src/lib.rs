@@ -1,4 +1,5 @@
-//! What the edge adapter (`component/edge`) and the host say to each other: the interface `kobana:api/dispatch` as HTTP.
+//! The interface `kobana:api/dispatch` as types, for the protocol, for the host, and for what the edge adapter
+//! (`component/edge`) and the host say to each other over HTTP.
 //!
 //! A function is one `POST` to [`PREFIX`] and its name, with the edge key as a bearer token (RFC 6750 §2.1). Both bodies are
 //! postcard: short, and quick to read and write in WebAssembly; a body of the API travels as it is. Every answer of the

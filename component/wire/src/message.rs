@@ -1,4 +1,4 @@
-//! What is said, mirroring `wit/dispatch.wit`.
+//! What is said: the types of `wit/dispatch.wit`.
 
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +32,7 @@ pub struct Throttle {
 }
 
 /// What a caller is and may do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
     /// The person, as a UUID.
     pub subject: String,

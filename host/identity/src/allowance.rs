@@ -1,4 +1,4 @@
-//! How many requests a credential may make.
+//! How many requests a credential may make in a minute.
 
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -11,18 +11,7 @@ use governor::state::keyed::DefaultKeyedStateStore;
 use governor::{Quota, RateLimiter};
 use kobana_contract::Timestamp;
 
-use crate::Denial;
-
-/// What is left of an allowance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Allowance {
-    /// Requests allowed in a minute.
-    pub limit: u32,
-    /// Requests left.
-    pub remaining: u32,
-    /// When the allowance is whole again, in Unix seconds.
-    pub reset: u64,
-}
+use crate::{Allowance, Denial, Throttle};
 
 type Limiter = RateLimiter<String, DefaultKeyedStateStore<String>, DefaultClock, StateInformationMiddleware>;
 
@@ -52,7 +41,7 @@ impl Allowances {
             Ok(snapshot) => Ok(allowance(snapshot.remaining_burst_capacity())),
             Err(refusal) => {
                 let wait = refusal.wait_time_from(DefaultClock::default().now());
-                Err(Denial::RateLimited { allowance: allowance(0), retry_after: whole_seconds(wait) })
+                Err(Denial::RateLimited(Throttle { allowance: allowance(0), retry_after: whole_seconds(wait) }))
             }
         }
     }
@@ -94,7 +83,7 @@ mod tests {
         let allowances = Allowances::default();
         let left: Vec<_> = (0..5).map(|_| allowances.take("a", FIVE).unwrap().remaining).collect();
         assert_eq!(left, [4, 3, 2, 1, 0]);
-        let Err(Denial::RateLimited { allowance, retry_after }) = allowances.take("a", FIVE) else {
+        let Err(Denial::RateLimited(Throttle { allowance, retry_after })) = allowances.take("a", FIVE) else {
             panic!("let through")
         };
         assert_eq!((allowance.limit, allowance.remaining), (5, 0));

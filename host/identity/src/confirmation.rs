@@ -17,6 +17,8 @@ use kobana_store::confirmations::{self, Ended};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
+use crate::{Action, Answer, Redemption};
+
 /// How long a question stands, in seconds.
 const LIFETIME: i64 = 600;
 /// The form of states.
@@ -26,55 +28,14 @@ const NONCE: usize = 24;
 /// Seconds to wait when the store cannot be asked.
 const RETRY_AFTER: u32 = 1;
 
-/// What a person is asked to confirm.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Action {
-    /// What is to be done, by name.
-    pub name: String,
-    /// With what, as a JSON object in one canonical form.
-    pub arguments: String,
-    /// The UUID of the row acted on.
-    pub target: String,
-    /// The version of that row that the person was asked about.
-    pub version: String,
-    /// The program that asks, as it names itself; for the record only.
-    pub client: Option<String>,
+/// What is to be done, to which row: another call needs another confirmation.
+fn call(action: &Action) -> [u8; 32] {
+    digest(&[&action.name, &action.arguments, &action.target])
 }
 
-impl Action {
-    /// What is to be done, to which row: another call needs another confirmation.
-    fn call(&self) -> [u8; 32] {
-        digest(&[&self.name, &self.arguments, &self.target])
-    }
-
-    /// The row as it was: if it changed, the question is asked again.
-    fn row(&self) -> [u8; 32] {
-        digest(&[&self.version])
-    }
-}
-
-/// What a person answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
-    /// Nothing yet: the state is looked at and not spent.
-    None,
-    /// Yes.
-    Accepted,
-    /// No.
-    Declined,
-}
-
-/// Why a state confirms nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Redemption {
-    /// It is older than ten minutes.
-    Expired,
-    /// The row acted on has changed since the question.
-    Changed,
-    /// It is tampered with, already used, or of another person, client, workspace or call: one word for all of these.
-    Invalid,
-    /// It cannot be looked at now; seconds to wait.
-    Unavailable(u32),
+/// The row as it was: if it changed, the question is asked again.
+fn row(action: &Action) -> [u8; 32] {
+    digest(&[&action.version])
 }
 
 /// A key that states are sealed with.
@@ -196,7 +157,7 @@ impl Confirmations {
 
     fn issue_at(&self, caller: &Caller, action: &Action, now: Timestamp) -> Option<String> {
         let expires_at = now.plus_seconds(LIFETIME);
-        let plain = [&expires_at.0.to_be_bytes()[..], &action.call(), &action.row()].concat();
+        let plain = [&expires_at.0.to_be_bytes()[..], &call(action), &row(action)].concat();
         self.keys.seal(VERSION, &plain, &bound(caller))
     }
 
@@ -237,13 +198,13 @@ impl Confirmations {
         now: Timestamp,
     ) -> Result<(), Redemption> {
         let opened = self.open(caller, state).ok_or(Redemption::Invalid)?;
-        if opened.call != action.call() {
+        if opened.call != call(action) {
             return Err(Redemption::Invalid);
         }
         if opened.expires_at <= now {
             return Err(Redemption::Expired);
         }
-        let unchanged = opened.target == action.row();
+        let unchanged = opened.target == row(action);
         let slug = match (answer, unchanged) {
             (Answer::None, _) => None,
             (_, false) => Some("confirmation.outdated"),

@@ -27,11 +27,11 @@ use kobana_store::people::{self, Standing};
 use uuid::Uuid;
 
 pub use access::IssuedTokens;
-pub use allowance::Allowance;
 pub use bearer::{Bearer, bearer};
-pub use confirmation::{Action, Answer, Confirmations, Key, KeyError, KeyRing, Redemption};
+pub use confirmation::{Confirmations, Key, KeyError, KeyRing};
 pub use demo::{DemoToken, DemoTokens};
 pub use issuer::{FetchError, ForeignIssuer, IssuerSettings, SignatureAlgorithm};
+pub use kobana_wire::{Action, Allowance, Answer, Denial, Redemption, Throttle};
 pub use password::Passwords;
 pub use script::{NewScriptToken, ScriptTokens, mint};
 pub use signing::{AccessClaims, AccessTokenError, AccessTokens, SignError, SigningKey, SigningKeyError};
@@ -40,28 +40,6 @@ pub use token::{Audience, Refusal, Sources, Token, TokenSource};
 
 /// Seconds to wait when the store cannot be asked.
 const RETRY_AFTER: u32 = 1;
-
-/// Why credentials do not make a caller.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Denial {
-    /// There are none, or they are of another scheme.
-    Missing,
-    /// They are malformed, unknown, revoked, or their person is disabled.
-    Invalid,
-    /// They have ended.
-    Expired,
-    /// They were issued for another resource.
-    WrongAudience,
-    /// The allowance is spent.
-    RateLimited {
-        /// What the allowance is.
-        allowance: Allowance,
-        /// Seconds until the next request is let through; at least 1.
-        retry_after: u32,
-    },
-    /// They cannot be checked now; seconds to wait.
-    Unavailable(u32),
-}
 
 /// A verified caller, and what is left of the allowance.
 #[derive(Debug, Clone)]

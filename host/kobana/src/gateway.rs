@@ -12,7 +12,8 @@ use kobana_api::{Prepare, Suggest};
 use kobana_contract::Choice;
 use kobana_identity::{Admission, Audience, Confirmations, Identity, Tickets};
 use kobana_runtime::dispatch::{
-    Action, Allowance, Answer, Caller, Credentials, Denial, Dispatch, Failure, Profile, Redemption, Request, Response,
+    Action, Allowance, Answer, Caller, Credentials, Denial, Dispatch, Failure, Method, Profile, Redemption, Request,
+    Response,
 };
 use tower::ServiceExt as _;
 
@@ -32,8 +33,7 @@ impl InProcess {
     /// Proves the credentials and takes one request off the caller's allowance.
     pub(crate) async fn admit(&self, credentials: Credentials) -> Result<Admission, Denial> {
         let Credentials { authorization, workspace } = credentials;
-        let admitted = self.identity.authenticate(authorization.as_deref(), workspace.as_deref(), Audience::Mcp).await;
-        admitted.map_err(translate)
+        self.identity.authenticate(authorization.as_deref(), workspace.as_deref(), Audience::Mcp).await
     }
 
     /// The caller of a ticket that `holder` was given.
@@ -42,7 +42,7 @@ impl InProcess {
         tickets: &Tickets,
         ticket: &str,
         holder: &str,
-    ) -> Result<Arc<dyn Caller>, kobana_identity::Denial> {
+    ) -> Result<Arc<dyn Caller>, Denial> {
         Ok(self.caller(self.identity.resume(tickets, ticket, holder).await?))
     }
 
@@ -84,7 +84,7 @@ impl Caller for Admitted {
     }
 
     fn allowance(&self) -> Allowance {
-        allowance(self.admission.allowance)
+        self.admission.allowance
     }
 
     async fn call(&self, request: Request) -> Result<Response, Failure> {
@@ -104,31 +104,16 @@ impl Caller for Admitted {
     }
 
     async fn issue_confirmation(&self, action: Action) -> Result<String, Failure> {
-        self.confirmations.issue(&self.admission.caller, &sealed(action)).ok_or(Failure::Internal)
+        self.confirmations.issue(&self.admission.caller, &action).ok_or(Failure::Internal)
     }
 
     async fn redeem_confirmation(&self, state: String, action: Action, answer: Answer) -> Result<(), Redemption> {
-        let answer = match answer {
-            Answer::None => kobana_identity::Answer::None,
-            Answer::Accepted => kobana_identity::Answer::Accepted,
-            Answer::Declined => kobana_identity::Answer::Declined,
-        };
-        let redeemed = self.confirmations.redeem(&self.admission.caller, &state, &sealed(action), answer).await;
-        redeemed.map_err(|refusal| match refusal {
-            kobana_identity::Redemption::Expired => Redemption::Expired,
-            kobana_identity::Redemption::Changed => Redemption::Changed,
-            kobana_identity::Redemption::Invalid => Redemption::Invalid,
-            kobana_identity::Redemption::Unavailable(seconds) => Redemption::Unavailable(seconds),
-        })
+        self.confirmations.redeem(&self.admission.caller, &state, &action, answer).await
     }
 
     async fn refuse_confirmation(&self, action: Action) {
-        self.confirmations.refuse(&self.admission.caller, &sealed(action)).await;
+        self.confirmations.refuse(&self.admission.caller, &action).await;
     }
-}
-
-fn sealed(Action { name, arguments, target, version, client }: Action) -> kobana_identity::Action {
-    kobana_identity::Action { name, arguments, target, version, client }
 }
 
 impl Admitted {
@@ -149,7 +134,7 @@ impl Admitted {
             uri.push('?');
             uri.push_str(&encode(&request.query));
         }
-        let mut builder = http::Request::builder().method(request.method).uri(uri);
+        let mut builder = http::Request::builder().method(verb(request.method)).uri(uri);
         if let Some(key) = request.idempotency_key {
             builder = builder.header("x-idempotency-key", key);
         }
@@ -165,27 +150,19 @@ impl Admitted {
     }
 }
 
+const fn verb(method: Method) -> http::Method {
+    match method {
+        Method::Get => http::Method::GET,
+        Method::Post => http::Method::POST,
+        Method::Put => http::Method::PUT,
+        Method::Patch => http::Method::PATCH,
+        Method::Delete => http::Method::DELETE,
+    }
+}
+
 /// Writes query parameters as `application/x-www-form-urlencoded` does.
 fn encode(query: &[(String, String)]) -> String {
     let mut out = form_urlencoded::Serializer::new(String::new());
     out.extend_pairs(query);
     out.finish()
-}
-
-const fn allowance(left: kobana_identity::Allowance) -> Allowance {
-    Allowance { limit: left.limit, remaining: left.remaining, reset: left.reset }
-}
-
-const fn translate(denial: kobana_identity::Denial) -> Denial {
-    use kobana_identity::Denial as Identity;
-    match denial {
-        Identity::Missing => Denial::Missing,
-        Identity::Invalid => Denial::Invalid,
-        Identity::Expired => Denial::Expired,
-        Identity::WrongAudience => Denial::WrongAudience,
-        Identity::RateLimited { allowance: left, retry_after } => {
-            Denial::RateLimited { allowance: allowance(left), retry_after }
-        }
-        Identity::Unavailable(seconds) => Denial::Unavailable(seconds),
-    }
 }

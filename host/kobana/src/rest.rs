@@ -10,7 +10,7 @@ use http::HeaderMap;
 use http::header::{AUTHORIZATION, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use kobana_api::ApiError;
 use kobana_contract::openapi::BASE;
-use kobana_identity::{Admission, Allowance, Audience, Denial, Identity};
+use kobana_identity::{Admission, Allowance, Audience, Denial, Identity, Throttle};
 
 const WORKSPACE: HeaderName = HeaderName::from_static("x-workspace-id");
 
@@ -70,7 +70,7 @@ fn denied(denial: Denial) -> Response {
             ApiError::InvalidToken,
             r#"Bearer error="invalid_token", error_description="The access token was issued for another resource""#,
         ),
-        Denial::RateLimited { allowance, retry_after } => {
+        Denial::RateLimited(Throttle { allowance, retry_after }) => {
             let error = ApiError::RateLimited { limit: allowance.limit, retry_after };
             with_allowance(error.into_response(), allowance)
         }

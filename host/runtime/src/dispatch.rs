@@ -1,144 +1,14 @@
 //! What the component calls: the host side of `kobana:api/dispatch`, as a trait.
 //!
-//! Whoever embeds the runtime implements [`Dispatch`] with a real identity and a real API. The types mirror
-//! `wit/dispatch.wit`, where their meaning is written down; nothing of MCP appears in them.
+//! Whoever embeds the runtime implements [`Dispatch`] with a real identity and a real API. The meaning of
+//! the types is written down in `wit/dispatch.wit`; nothing of MCP appears in them.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-
-/// What a request brings to prove who is calling. `Debug` is not derived on purpose: it holds a secret.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct Credentials {
-    /// The value of the `Authorization` header, as it came.
-    pub authorization: Option<String>,
-    /// The value of the `X-Workspace-Id` header.
-    pub workspace: Option<String>,
-}
-
-/// What is left of a caller's allowance of requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Allowance {
-    /// Requests allowed in the window.
-    pub limit: u32,
-    /// Requests left in the window.
-    pub remaining: u32,
-    /// When the window ends, in Unix seconds.
-    pub reset: u64,
-}
-
-/// What a caller is and may do.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Profile {
-    /// The person, as a UUID.
-    pub subject: String,
-    /// The program that acts for the person.
-    pub client: String,
-    /// The UUID of the workspace acted on, if one is picked.
-    pub workspace: Option<String>,
-    /// Scopes of the credential, as granted.
-    pub scopes: Vec<String>,
-    /// Permissions held in the workspace, or in at least one in reach when none was picked.
-    pub permissions: Vec<String>,
-}
-
-/// Why credentials do not make a caller.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Denial {
-    /// There are none, or they are of another scheme.
-    Missing,
-    /// They are malformed, unknown, revoked, or their person is disabled.
-    Invalid,
-    /// They have ended.
-    Expired,
-    /// They were issued for another resource.
-    WrongAudience,
-    /// The allowance is spent; seconds until the next request is let through.
-    RateLimited {
-        /// What the allowance is.
-        allowance: Allowance,
-        /// Seconds to wait, at least 1.
-        retry_after: u32,
-    },
-    /// They cannot be checked now; seconds to wait.
-    Unavailable(u32),
-}
-
-/// One operation of the API.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
-    /// HTTP method.
-    pub method: http::Method,
-    /// Path below the API's base, percent-encoded.
-    pub path: String,
-    /// Query parameters, decoded.
-    pub query: Vec<(String, String)>,
-    /// A JSON document.
-    pub body: Option<Vec<u8>>,
-    /// Makes a repeated request safe.
-    pub idempotency_key: Option<String>,
-}
-
-/// What the API answered, refusals included.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Response {
-    /// HTTP status.
-    pub status: u16,
-    /// A JSON document; empty with status 204.
-    pub body: Vec<u8>,
-    /// Seconds to wait, where the API says so.
-    pub retry_after: Option<u32>,
-}
-
-/// Why there is no answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Failure {
-    /// No answer in time; whether a write took effect is unknown.
-    TimedOut,
-    /// The API cannot be reached; seconds to wait.
-    Unavailable(u32),
-    /// Something broke. What it was is in the log, not here.
-    Internal,
-}
-
-/// What a person is asked to confirm.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Action {
-    /// What is to be done, by name.
-    pub name: String,
-    /// With what, as a JSON object in one canonical form.
-    pub arguments: String,
-    /// The UUID of the row acted on.
-    pub target: String,
-    /// The version of that row that the person was asked about.
-    pub version: String,
-    /// The program that asks, as it names itself; for the record only.
-    pub client: Option<String>,
-}
-
-/// What a person answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
-    /// Nothing yet: the state is looked at and not spent.
-    None,
-    /// Yes.
-    Accepted,
-    /// No.
-    Declined,
-}
-
-/// Why a state confirms nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Redemption {
-    /// It is too old.
-    Expired,
-    /// The row acted on has changed since the question.
-    Changed,
-    /// It is tampered with, already used, or of another person, client, workspace or call.
-    Invalid,
-    /// It cannot be looked at now; seconds to wait.
-    Unavailable(u32),
-}
+pub use kobana_wire::{
+    Action, Allowance, Answer, Credentials, Denial, Failure, Method, Profile, Redemption, Request, Response, Throttle,
+};
 
 /// Proves credentials.
 #[async_trait]

@@ -1,4 +1,4 @@
-//! The host side of `kobana:api/dispatch`: from the wire's types to the embedder's and back.
+//! The host side of `kobana:api/dispatch`: from the generated types to the embedder's and back.
 
 use std::sync::Arc;
 
@@ -6,18 +6,18 @@ use wasmtime::Result;
 use wasmtime::component::Resource;
 
 use crate::bindings::Handle;
-use crate::bindings::kobana::api::dispatch as wire;
+use crate::bindings::kobana::api::dispatch as wit;
 use crate::dispatch::{
-    Action, Allowance, Answer, Credentials, Denial, Failure, Profile, Redemption, Request, Response,
+    Action, Allowance, Answer, Credentials, Denial, Failure, Method, Profile, Redemption, Request, Response, Throttle,
 };
 use crate::state::State;
 
-impl wire::Host for State {
+impl wit::Host for State {
     async fn authenticate(
         &mut self,
-        credentials: wire::Credentials,
-    ) -> Result<std::result::Result<Resource<Handle>, wire::Denial>> {
-        let wire::Credentials { authorization, workspace } = credentials;
+        credentials: wit::Credentials,
+    ) -> Result<std::result::Result<Resource<Handle>, wit::Denial>> {
+        let wit::Credentials { authorization, workspace } = credentials;
         let dispatch = Arc::clone(&self.dispatch);
         let proof = self.wait(dispatch.authenticate(Credentials { authorization, workspace })).await;
         Ok(match proof.unwrap_or(Err(Denial::Unavailable(1))) {
@@ -27,21 +27,21 @@ impl wire::Host for State {
     }
 }
 
-impl wire::HostCaller for State {
-    fn profile(&mut self, caller: Resource<Handle>) -> Result<wire::Profile> {
+impl wit::HostCaller for State {
+    fn profile(&mut self, caller: Resource<Handle>) -> Result<wit::Profile> {
         let Profile { subject, client, workspace, scopes, permissions } = self.table.get(&caller)?.profile();
-        Ok(wire::Profile { subject, client, workspace, scopes, permissions })
+        Ok(wit::Profile { subject, client, workspace, scopes, permissions })
     }
 
-    fn allowance(&mut self, caller: Resource<Handle>) -> Result<wire::Allowance> {
+    fn allowance(&mut self, caller: Resource<Handle>) -> Result<wit::Allowance> {
         Ok(self.table.get(&caller)?.allowance().into())
     }
 
     async fn call(
         &mut self,
         caller: Resource<Handle>,
-        request: wire::Request,
-    ) -> Result<std::result::Result<wire::Response, wire::Failure>> {
+        request: wit::Request,
+    ) -> Result<std::result::Result<wit::Response, wit::Failure>> {
         let caller = Arc::clone(self.table.get(&caller)?);
         let answer = self.wait(caller.call(request.into())).await;
         Ok(self.fitting(answer.unwrap_or(Err(Failure::Internal))))
@@ -50,8 +50,8 @@ impl wire::HostCaller for State {
     async fn prepare(
         &mut self,
         caller: Resource<Handle>,
-        request: wire::Request,
-    ) -> Result<std::result::Result<wire::Response, wire::Failure>> {
+        request: wit::Request,
+    ) -> Result<std::result::Result<wit::Response, wit::Failure>> {
         let caller = Arc::clone(self.table.get(&caller)?);
         let answer = self.wait(caller.prepare(request.into())).await;
         Ok(self.fitting(answer.unwrap_or(Err(Failure::Internal))))
@@ -60,9 +60,9 @@ impl wire::HostCaller for State {
     async fn suggest(
         &mut self,
         caller: Resource<Handle>,
-        request: wire::Request,
+        request: wit::Request,
         prefix: String,
-    ) -> Result<std::result::Result<wire::Response, wire::Failure>> {
+    ) -> Result<std::result::Result<wit::Response, wit::Failure>> {
         let caller = Arc::clone(self.table.get(&caller)?);
         let answer = self.wait(caller.suggest(request.into(), prefix)).await;
         Ok(self.fitting(answer.unwrap_or(Err(Failure::Internal))))
@@ -71,26 +71,26 @@ impl wire::HostCaller for State {
     async fn issue_confirmation(
         &mut self,
         caller: Resource<Handle>,
-        action: wire::Action,
-    ) -> Result<std::result::Result<String, wire::Failure>> {
+        action: wit::Action,
+    ) -> Result<std::result::Result<String, wit::Failure>> {
         let caller = Arc::clone(self.table.get(&caller)?);
         let state = self.wait(caller.issue_confirmation(action.into())).await;
-        Ok(state.unwrap_or(Err(Failure::Internal)).map_err(wire::Failure::from))
+        Ok(state.unwrap_or(Err(Failure::Internal)).map_err(wit::Failure::from))
     }
 
     async fn redeem_confirmation(
         &mut self,
         caller: Resource<Handle>,
         state: String,
-        action: wire::Action,
-        answer: wire::Answer,
-    ) -> Result<std::result::Result<(), wire::Redemption>> {
+        action: wit::Action,
+        answer: wit::Answer,
+    ) -> Result<std::result::Result<(), wit::Redemption>> {
         let caller = Arc::clone(self.table.get(&caller)?);
         let outcome = self.wait(caller.redeem_confirmation(state, action.into(), answer.into())).await;
-        Ok(outcome.unwrap_or(Err(Redemption::Invalid)).map_err(wire::Redemption::from))
+        Ok(outcome.unwrap_or(Err(Redemption::Invalid)).map_err(wit::Redemption::from))
     }
 
-    async fn refuse_confirmation(&mut self, caller: Resource<Handle>, action: wire::Action) -> Result<()> {
+    async fn refuse_confirmation(&mut self, caller: Resource<Handle>, action: wit::Action) -> Result<()> {
         let caller = Arc::clone(self.table.get(&caller)?);
         // Without a client there is nobody left to refuse.
         let _ = self.wait(caller.refuse_confirmation(action.into())).await;
@@ -108,38 +108,38 @@ impl State {
     fn fitting(
         &self,
         answer: std::result::Result<Response, Failure>,
-    ) -> std::result::Result<wire::Response, wire::Failure> {
+    ) -> std::result::Result<wit::Response, wit::Failure> {
         match answer {
             Ok(Response { status, body, retry_after }) if body.len() <= self.response => {
-                Ok(wire::Response { status, body, retry_after })
+                Ok(wit::Response { status, body, retry_after })
             }
             Ok(Response { body, .. }) => {
                 self.slot.span().in_scope(|| tracing::error!(bytes = body.len(), "answer of the API is too long"));
-                Err(wire::Failure::Internal)
+                Err(wit::Failure::Internal)
             }
             Err(failure) => Err(failure.into()),
         }
     }
 }
 
-impl From<wire::Action> for Action {
-    fn from(action: wire::Action) -> Self {
-        let wire::Action { name, arguments, target, version, client } = action;
+impl From<wit::Action> for Action {
+    fn from(action: wit::Action) -> Self {
+        let wit::Action { name, arguments, target, version, client } = action;
         Self { name, arguments, target, version, client }
     }
 }
 
-impl From<wire::Answer> for Answer {
-    fn from(answer: wire::Answer) -> Self {
+impl From<wit::Answer> for Answer {
+    fn from(answer: wit::Answer) -> Self {
         match answer {
-            wire::Answer::None => Self::None,
-            wire::Answer::Accepted => Self::Accepted,
-            wire::Answer::Declined => Self::Declined,
+            wit::Answer::None => Self::None,
+            wit::Answer::Accepted => Self::Accepted,
+            wit::Answer::Declined => Self::Declined,
         }
     }
 }
 
-impl From<Redemption> for wire::Redemption {
+impl From<Redemption> for wit::Redemption {
     fn from(redemption: Redemption) -> Self {
         match redemption {
             Redemption::Expired => Self::Expired,
@@ -150,43 +150,43 @@ impl From<Redemption> for wire::Redemption {
     }
 }
 
-impl From<wire::Request> for Request {
-    fn from(request: wire::Request) -> Self {
-        let wire::Request { method, path, query, body, idempotency_key } = request;
+impl From<wit::Request> for Request {
+    fn from(request: wit::Request) -> Self {
+        let wit::Request { method, path, query, body, idempotency_key } = request;
         let method = match method {
-            wire::Method::Get => http::Method::GET,
-            wire::Method::Post => http::Method::POST,
-            wire::Method::Put => http::Method::PUT,
-            wire::Method::Patch => http::Method::PATCH,
-            wire::Method::Delete => http::Method::DELETE,
+            wit::Method::Get => Method::Get,
+            wit::Method::Post => Method::Post,
+            wit::Method::Put => Method::Put,
+            wit::Method::Patch => Method::Patch,
+            wit::Method::Delete => Method::Delete,
         };
         Self { method, path, query, body, idempotency_key }
     }
 }
 
-impl From<Allowance> for wire::Allowance {
+impl From<Allowance> for wit::Allowance {
     fn from(allowance: Allowance) -> Self {
         let Allowance { limit, remaining, reset } = allowance;
         Self { limit, remaining, reset }
     }
 }
 
-impl From<Denial> for wire::Denial {
+impl From<Denial> for wit::Denial {
     fn from(denial: Denial) -> Self {
         match denial {
             Denial::Missing => Self::Missing,
             Denial::Invalid => Self::Invalid,
             Denial::Expired => Self::Expired,
             Denial::WrongAudience => Self::WrongAudience,
-            Denial::RateLimited { allowance, retry_after } => {
-                Self::RateLimited(wire::Throttle { allowance: allowance.into(), retry_after })
+            Denial::RateLimited(Throttle { allowance, retry_after }) => {
+                Self::RateLimited(wit::Throttle { allowance: allowance.into(), retry_after })
             }
             Denial::Unavailable(seconds) => Self::Unavailable(seconds),
         }
     }
 }
 
-impl From<Failure> for wire::Failure {
+impl From<Failure> for wit::Failure {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::TimedOut => Self::TimedOut,

@@ -22,7 +22,6 @@ use tracing::Instrument as _;
 use uuid::Uuid;
 
 use crate::app::Body;
-use crate::edge::convert;
 use crate::edge::keys::Keys;
 use crate::edge::settings::Edge;
 use crate::failure::Failure;
@@ -175,30 +174,27 @@ impl Endpoint {
             }
             Call::NAME => {
                 let (caller, request) = self.caller::<Call, _>(question, holder).await?;
-                write::<Call>(&self.response(caller.call(convert::request(request)).await))
+                write::<Call>(&self.response(caller.call(request).await))
             }
             Prepare::NAME => {
                 let (caller, request) = self.caller::<Prepare, _>(question, holder).await?;
-                write::<Prepare>(&self.response(caller.prepare(convert::request(request)).await))
+                write::<Prepare>(&self.response(caller.prepare(request).await))
             }
             Suggest::NAME => {
                 let (caller, (request, prefix)) = self.caller::<Suggest, _>(question, holder).await?;
-                write::<Suggest>(&self.response(caller.suggest(convert::request(request), prefix).await))
+                write::<Suggest>(&self.response(caller.suggest(request, prefix).await))
             }
             IssueConfirmation::NAME => {
                 let (caller, action) = self.caller::<IssueConfirmation, _>(question, holder).await?;
-                let state = caller.issue_confirmation(convert::action(action)).await;
-                write::<IssueConfirmation>(&state.map_err(convert::failure))
+                write::<IssueConfirmation>(&caller.issue_confirmation(action).await)
             }
             RedeemConfirmation::NAME => {
                 let (caller, (state, action, answer)) = self.caller::<RedeemConfirmation, _>(question, holder).await?;
-                let (action, answer) = (convert::action(action), convert::answer(answer));
-                let outcome = caller.redeem_confirmation(state, action, answer).await;
-                write::<RedeemConfirmation>(&outcome.map_err(convert::redemption))
+                write::<RedeemConfirmation>(&caller.redeem_confirmation(state, action, answer).await)
             }
             RefuseConfirmation::NAME => {
                 let (caller, action) = self.caller::<RefuseConfirmation, _>(question, holder).await?;
-                caller.refuse_confirmation(convert::action(action)).await;
+                caller.refuse_confirmation(action).await;
                 write::<RefuseConfirmation>(&())
             }
             _ => Err(Refusal::Function),
@@ -211,13 +207,13 @@ impl Endpoint {
         credentials: kobana_wire::Credentials,
         holder: &str,
     ) -> Result<<Authenticate as Function>::Reply, Refusal> {
-        let admission = match self.dispatch.admit(convert::credentials(credentials)).await {
+        let admission = match self.dispatch.admit(credentials).await {
             Ok(admission) => admission,
-            Err(denial) => return Ok(Err(convert::denial(denial))),
+            Err(denial) => return Ok(Err(denial)),
         };
         let ticket = self.tickets.issue(&admission, holder).ok_or(Refusal::Internal)?;
         let caller = self.dispatch.caller(admission);
-        let (profile, allowance) = (convert::profile(caller.profile()), convert::allowance(caller.allowance()));
+        let (profile, allowance) = (caller.profile(), caller.allowance());
         Ok(Ok(kobana_wire::Admitted { ticket, profile, allowance }))
     }
 
@@ -242,7 +238,7 @@ impl Endpoint {
                 tracing::error!(bytes = response.body.len(), "answer of the API is too long");
                 Err(kobana_wire::Failure::Internal)
             }
-            answer => answer.map(convert::response).map_err(convert::failure),
+            answer => answer,
         }
     }
 }

@@ -2,7 +2,6 @@
 
 mod build;
 mod cli;
-mod convert;
 mod endpoint;
 mod keys;
 mod settings;
