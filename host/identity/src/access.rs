@@ -1,8 +1,11 @@
 //! Access tokens of the embedded authorization server as credentials.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use kobana_contract::Timestamp;
-use kobana_store::{Store, grants};
+use kobana_store::{Remembered, Store, grants};
+use uuid::Uuid;
 
 use crate::{
     AccessTokenError, AccessTokens, Audience, DEFAULT_REQUESTS_PER_MINUTE, Refusal, Token, TokenSource, token,
@@ -13,13 +16,15 @@ use crate::{
 pub struct IssuedTokens {
     tokens: AccessTokens,
     store: Store,
+    /// When grants end.
+    ends: Arc<Remembered<Uuid, Timestamp>>,
 }
 
 impl IssuedTokens {
     /// Tokens that these keys verify, on grants of this database.
     #[must_use]
-    pub const fn new(tokens: AccessTokens, store: Store) -> Self {
-        Self { tokens, store }
+    pub fn new(tokens: AccessTokens, store: Store) -> Self {
+        Self { tokens, store, ends: Arc::default() }
     }
 }
 
@@ -33,9 +38,11 @@ impl TokenSource for IssuedTokens {
             Err(AccessTokenError::Expired) => return Err(Refusal::Expired),
             Err(AccessTokenError::WrongAudience) => return Err(Refusal::WrongAudience),
         };
-        // The signature says what was granted; whether it still is, is read for every request.
-        let live = grants::is_live(&self.store, claims.grant, Timestamp::now()).await;
-        if !live.map_err(|error| Refusal::Unavailable(error.to_string()))? {
+        // The signature says what was granted; whether it still is, is looked at for every request.
+        let read = async || grants::live_until(&self.store, claims.grant).await;
+        let end = self.ends.get(&self.store, claims.grant, read).await;
+        let end = end.map_err(|error| Refusal::Unavailable(error.to_string()))?;
+        if end.is_none_or(|end| end <= Timestamp::now()) {
             return Err(Refusal::Invalid);
         }
         Ok(Some(Token {
@@ -58,7 +65,6 @@ mod tests {
     use kobana_store::demo::{self, persons, workspaces};
     use kobana_store::grants::{CodeRow, GrantRow};
     use kobana_store::{Location, grants};
-    use uuid::Uuid;
 
     use super::*;
     use crate::{AccessClaims, Denial, Identity, SigningKey};

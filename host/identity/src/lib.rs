@@ -22,8 +22,8 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use kobana_contract::{Caller, Choice, Membership, Timestamp};
-use kobana_store::Store;
 use kobana_store::people::{self, Standing};
+use kobana_store::{Remembered, Store};
 use uuid::Uuid;
 
 pub use access::IssuedTokens;
@@ -54,6 +54,7 @@ pub struct Admission {
 pub struct Identity {
     store: Store,
     tokens: Box<dyn TokenSource>,
+    standings: Remembered<Uuid, Standing>,
     allowances: allowance::Allowances,
 }
 
@@ -61,7 +62,12 @@ impl Identity {
     /// Proves credentials that `tokens` knows, for persons of `store`.
     #[must_use]
     pub fn new(store: Store, tokens: impl TokenSource) -> Self {
-        Self { store, tokens: Box::new(tokens), allowances: allowance::Allowances::default() }
+        Self {
+            store,
+            tokens: Box::new(tokens),
+            standings: Remembered::default(),
+            allowances: allowance::Allowances::default(),
+        }
     }
 
     /// Proves the value of an `Authorization` field for one audience, and picks the workspace that `X-Workspace-Id` names.
@@ -100,14 +106,18 @@ impl Identity {
         Ok(Admission { caller: Arc::new(caller), allowance })
     }
 
-    /// Whether the person is still active, and what they reach, is read for every request.
     async fn person(&self, token: &Token) -> Result<Standing, Denial> {
-        let found = people::standing(&self.store, token.person_id).await.map_err(unavailable)?;
-        let mut standing = found.filter(|found| found.person.active).ok_or(Denial::Invalid)?;
+        let mut standing = self.standing(token.person_id).await?;
         if let Some(only) = token.workspace {
             standing.memberships.retain(|member| member.workspace_id == only);
         }
         Ok(standing)
+    }
+
+    /// Whether the person is still active, and what they reach, as it stands at every request.
+    async fn standing(&self, person: Uuid) -> Result<Standing, Denial> {
+        let found = self.standings.get(&self.store, person, async || people::standing(&self.store, person).await).await;
+        found.map_err(unavailable)?.filter(|found| found.person.active).ok_or(Denial::Invalid)
     }
 }
 

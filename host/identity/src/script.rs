@@ -3,12 +3,14 @@
 //! A token is `kbn_ID_SECRET`: the UUID under which it is looked up, and 256 random bits in base64url. The database keeps SHA-256 of the
 //! secret alone; what is random needs no slow hash.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use kobana_contract::{Scope, Timestamp};
 use kobana_store::tokens::{self, TokenRow};
-use kobana_store::{Store, Write, sea_orm::DbErr};
+use kobana_store::{Remembered, Store, Write, sea_orm::DbErr};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 use uuid::Uuid;
@@ -66,13 +68,14 @@ pub async fn mint(tx: &Write, new: NewScriptToken, now: Timestamp) -> Result<(Uu
 #[derive(Debug, Clone)]
 pub struct ScriptTokens {
     store: Store,
+    rows: Arc<Remembered<Uuid, TokenRow>>,
 }
 
 impl ScriptTokens {
     /// The tokens that this database keeps.
     #[must_use]
-    pub const fn new(store: Store) -> Self {
-        Self { store }
+    pub fn new(store: Store) -> Self {
+        Self { store, rows: Arc::default() }
     }
 
     /// Writes down that it was used, without keeping the request waiting.
@@ -100,7 +103,7 @@ fn parts(token: &str) -> Option<(Uuid, Vec<u8>)> {
 impl TokenSource for ScriptTokens {
     async fn find(&self, token: &str) -> Result<Option<Token>, Refusal> {
         let Some((id, secret)) = parts(token) else { return Ok(None) };
-        let found = tokens::find(self.store.reads(), id).await;
+        let found = self.rows.get(&self.store, id, async || tokens::find(self.store.reads(), id).await).await;
         let row = found.map_err(|error| Refusal::Unavailable(error.to_string()))?.ok_or(Refusal::Invalid)?;
         let hash = Sha256::digest(secret);
         if !bool::from(hash.as_slice().ct_eq(&row.hash)) || row.revoked_at.is_some() {

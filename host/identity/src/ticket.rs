@@ -7,11 +7,11 @@
 use std::sync::Arc;
 
 use kobana_contract::{Caller, Choice, Membership, Scope, Timestamp};
-use kobana_store::people;
+use kobana_store::people::Standing;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{Admission, Allowance, Denial, Identity, KeyRing, unavailable};
+use crate::{Admission, Allowance, Denial, Identity, KeyRing};
 
 /// How long a ticket lasts, in seconds: longer than any request may take.
 const LIFETIME: i64 = 120;
@@ -114,9 +114,8 @@ impl Identity {
         now: Timestamp,
     ) -> Result<Admission, Denial> {
         let claims = tickets.open(ticket, holder, now)?;
-        let standing = people::standing(&self.store, claims.person).await.map_err(unavailable)?;
-        let people::Standing { person, mut memberships } = standing.ok_or(Denial::Invalid)?;
-        if !person.active || person.organization_id != claims.organization {
+        let Standing { person, mut memberships } = self.standing(claims.person).await?;
+        if person.organization_id != claims.organization {
             return Err(Denial::Invalid);
         }
         memberships.retain(|member| claims.reach.contains(&member.workspace_id));

@@ -1,7 +1,7 @@
 //! What persons granted to OAuth clients, and the codes and refresh tokens that stand on it.
 //!
 //! A grant is the family of its tokens: whatever shows that one of them was stolen revokes the grant, and with it every
-//! token, since access tokens count only while their grant [is live](is_live). Of codes and tokens only hashes are kept.
+//! token, since access tokens count only while their grant [lives](live_until). Of codes and tokens only hashes are kept.
 
 use kobana_contract::Timestamp;
 use sea_orm::sea_query::Expr;
@@ -22,12 +22,13 @@ pub use crate::entity::oauth_grants::Model as GrantRow;
 /// How long what has ended stays, in seconds: for a week it can be looked into.
 const KEPT: i64 = 7 * 24 * 60 * 60;
 
-/// Whether tokens of this grant count: it was neither revoked nor has it ended.
+/// When the grant ends; none where it is unknown or revoked. Until then its tokens count.
 ///
 /// # Errors
 /// What the database answers.
-pub async fn is_live(store: &Store, id: Uuid, now: Timestamp) -> Result<bool, DbErr> {
-    Ok(Entity::find_by_id(id).one(store.reads()).await?.is_some_and(|grant| live(&grant, now)))
+pub async fn live_until(store: &Store, id: Uuid) -> Result<Option<Timestamp>, DbErr> {
+    let found = Entity::find_by_id(id).one(store.reads()).await?;
+    Ok(found.filter(|grant| grant.revoked_at.is_none()).map(|grant| Timestamp(grant.expires_at)))
 }
 
 fn live(grant: &GrantRow, now: Timestamp) -> bool {

@@ -1,6 +1,7 @@
 //! Opening the database, reading from it and writing to it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use sea_orm::{
@@ -13,6 +14,7 @@ use uuid::Uuid;
 
 use crate::blobs::{self, Blobs};
 use crate::migration::Migrator;
+use crate::remembered::Watch;
 
 /// A transaction that may write. Dropping it without `commit` undoes it.
 pub type Write = DatabaseTransaction;
@@ -91,6 +93,7 @@ pub enum OpenError {
 pub struct Store {
     readers: DatabaseConnection,
     writer: DatabaseConnection,
+    watch: Arc<Watch>,
     blobs: Blobs,
 }
 
@@ -116,8 +119,9 @@ impl Store {
         let optimized = optimize(&writer, EVERY_TABLE).await;
         optimized.map_err(|source| OpenError::Connect { location: location.clone(), source })?;
         let readers = connect(READERS).await?;
+        let watch = Arc::new(Watch::new(connect(1).await?));
         let blobs = Blobs::open(&location).map_err(|source| OpenError::Blobs { location, source })?;
-        Ok(Self { readers, writer, blobs })
+        Ok(Self { readers, writer, watch, blobs })
     }
 
     /// A connection for reading. Nothing stops a statement that writes here but the rule that all writing goes through
@@ -134,6 +138,11 @@ impl Store {
     pub async fn begin(&self) -> Result<Write, DbErr> {
         let mode = Some(SqliteTransactionMode::Immediate);
         self.writer.begin_with_options(TransactionOptions { sqlite_transaction_mode: mode, ..Default::default() }).await
+    }
+
+    /// Sees whether something was committed.
+    pub(crate) fn watch(&self) -> &Watch {
+        &self.watch
     }
 
     /// The files that raw messages are in.

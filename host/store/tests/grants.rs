@@ -73,7 +73,7 @@ impl World {
     }
 
     async fn is_live(&self, at: Timestamp) -> bool {
-        grants::is_live(&self.store, self.grant, at).await.unwrap()
+        grants::live_until(&self.store, self.grant).await.unwrap().is_some_and(|end| at < end)
     }
 }
 
