@@ -16,7 +16,7 @@ pub struct NotAllowed;
 /// [`NotAllowed`].
 pub fn check(address: &str, loopback: bool) -> Result<(), NotAllowed> {
     let url = Url::parse(address).map_err(|_| NotAllowed)?;
-    let local = url.host().is_some_and(|host| is_loopback(&host));
+    let local = is_loopback(&url);
     let scheme = url.scheme() == "https" || (loopback && local && url.scheme() == "http");
     // Credentials have fields of their own, which are not shown.
     let bare = url.username().is_empty() && url.password().is_none();
@@ -29,11 +29,14 @@ pub(crate) fn may_reach(ip: IpAddr, loopback: bool) -> bool {
     is_public_ip(ip) || (loopback && ip.to_canonical().is_loopback())
 }
 
-fn is_loopback(host: &Host<&str>) -> bool {
-    match host {
-        Host::Domain(name) => *name == "localhost",
-        Host::Ipv4(ip) => ip.is_loopback(),
-        Host::Ipv6(ip) => ip.is_loopback(),
+/// Whether a URL is of this machine: by name, or by an address of the loopback network.
+#[must_use]
+pub fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(ip)) => ip.is_loopback(),
+        Some(Host::Ipv6(ip)) => ip.is_loopback(),
+        None => false,
     }
 }
 

@@ -8,5 +8,5 @@ mod address;
 mod client;
 mod resolver;
 
-pub use address::{NotAllowed, check};
+pub use address::{NotAllowed, check, is_loopback};
 pub use client::{Answer, Client, Failure, Limits, Request};

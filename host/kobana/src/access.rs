@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use kobana_egress::is_loopback;
 use kobana_identity::{AccessTokens, DemoTokens, Identity, IssuedTokens, ScriptTokens, SigningKey, Sources};
 use kobana_store::{Store, people, settings};
 use serde::Deserialize;
@@ -102,21 +103,16 @@ pub(crate) fn check_resource(settings: &Settings) -> Result<(), Failure> {
             "resource = {url}: expected an https URL, since listen = {} is no loopback address; TLS ends at a proxy before it",
             settings.listen
         ))),
-        Some(url) if !url.starts_with("https://") && !is_loopback(url) => Err(Failure::Config(format!(
+        Some(url) if !url.starts_with("https://") && is_elsewhere(url) => Err(Failure::Config(format!(
             "resource = {url}: expected an https URL; plain http is for loopback addresses only"
         ))),
         _ => Ok(()),
     }
 }
 
-fn is_loopback(url: &str) -> bool {
-    match Url::parse(url).as_ref().map(Url::host) {
-        Ok(Some(url::Host::Ipv4(address))) => address.is_loopback(),
-        Ok(Some(url::Host::Ipv6(address))) => address.is_loopback(),
-        Ok(Some(url::Host::Domain(name))) => name == "localhost",
-        // What is no URL is said elsewhere, by those who know what is expected.
-        Ok(None) | Err(_) => true,
-    }
+/// Whether a URL is of another machine. What is no URL is said elsewhere, by those who know what is expected.
+fn is_elsewhere(url: &str) -> bool {
+    Url::parse(url).is_ok_and(|url| url.has_host() && !is_loopback(&url))
 }
 
 /// A text as one word for a shell.

@@ -2,8 +2,11 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+
+use crate::{admin, edge, ingest, serve};
 
 /// Kobana Autonomous Inbox over MCP.
 ///
@@ -14,6 +17,25 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// Does what the command line says.
+pub(crate) fn main() -> ExitCode {
+    let Cli { command } = Cli::parse();
+    let outcome = match command {
+        Command::Serve(options) => serve::run(&options).map(|()| ExitCode::SUCCESS),
+        Command::Admin(options) => admin::run(&options),
+        Command::Token(options) => admin::run_token(&options),
+        Command::Ingest(options) => ingest::run(&options),
+        Command::Edge(command) => edge::run(&command),
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(failure) => {
+            eprintln!("{}: {failure}", env!("CARGO_BIN_NAME"));
+            ExitCode::from(2)
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -40,26 +40,6 @@ mod webhooks;
 #[path = "../../../host/kobana/src/worker.rs"]
 mod worker;
 
-use std::process::ExitCode;
-
-use clap::Parser as _;
-
-use crate::cli::{Cli, Command};
-
-fn main() -> ExitCode {
-    let Cli { command } = Cli::parse();
-    let outcome = match command {
-        Command::Serve(options) => serve::run(&options).map(|()| ExitCode::SUCCESS),
-        Command::Admin(options) => admin::run(&options),
-        Command::Token(options) => admin::run_token(&options),
-        Command::Ingest(options) => ingest::run(&options),
-        Command::Edge(command) => edge::run(&command),
-    };
-    match outcome {
-        Ok(code) => code,
-        Err(failure) => {
-            eprintln!("kobana-twin: {failure}");
-            ExitCode::from(2)
-        }
-    }
+fn main() -> std::process::ExitCode {
+    cli::main()
 }

@@ -5,11 +5,12 @@ use std::error::Error;
 use std::time::Duration;
 
 use jsonwebtoken::jwk::JwkSet;
+use kobana_egress::is_loopback;
 use reqwest::{Client, redirect};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
-use url::{Host, Url};
+use url::Url;
 
 /// Bytes of a document.
 const LARGEST: usize = 512 * 1_024;
@@ -133,15 +134,9 @@ fn oauth_metadata(issuer: &str) -> Option<String> {
 fn allowed(text: &str) -> Result<(), FetchError> {
     let refused = || FetchError::NotAllowed(text.to_owned());
     let url = Url::parse(text).map_err(|_| refused())?;
-    let loopback = match url.host() {
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        Some(Host::Domain(name)) => name == "localhost",
-        None => false,
-    };
     match url.scheme() {
         "https" => Ok(()),
-        "http" if loopback => Ok(()),
+        "http" if is_loopback(&url) => Ok(()),
         _ => Err(refused()),
     }
 }
