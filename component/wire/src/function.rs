@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_bytes::ByteBuf;
 
+use crate::extension::{Kind, Offer, Outcome, Use};
 use crate::message::{Action, Admitted, Answer, As, Credentials, Denial, Failure, Redemption, Request, Response};
 
 /// One function.
@@ -44,4 +46,14 @@ functions! {
     RedeemConfirmation = "redeem-confirmation": As<(String, Action, Answer)> => Result<(), Redemption>;
     /// Puts on record that a call was refused because nobody could be asked.
     RefuseConfirmation = "refuse-confirmation": As<Action> => ();
+    /// What the extensions of the caller's workspace offer to the caller.
+    Offers = "offers": As<Kind> => Result<Vec<Offer>, Failure>;
+    /// The one offer of a name, or that leads to a URI.
+    FindOffer = "find-offer": As<(Kind, String)> => Result<Option<Offer>, Failure>;
+    /// Uses what is offered.
+    UseOffer = "use-offer": As<Use> => Result<Outcome, Failure>;
+    /// Seals what the caller is to bring again.
+    Seal = "seal": As<(Action, ByteBuf)> => Result<String, Failure>;
+    /// Opens what was sealed for the same action.
+    Open = "open": As<(String, Action)> => Result<ByteBuf, Redemption>;
 }

@@ -8,6 +8,7 @@
 //! Postcard does not describe itself, so whoever changes a type here changes the language: a change of any type raises
 //! [`VERSION`] and [`PREFIX`] together. A new function does not.
 
+pub mod extension;
 mod function;
 mod message;
 
@@ -15,7 +16,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use function::{
-    Authenticate, Call, Function, IssueConfirmation, Prepare, RedeemConfirmation, RefuseConfirmation, Suggest,
+    Authenticate, Call, FindOffer, Function, IssueConfirmation, Offers, Open, Prepare, RedeemConfirmation,
+    RefuseConfirmation, Seal, Suggest, UseOffer,
 };
 pub use message::{
     Action, Admitted, Allowance, Answer, As, Credentials, Denial, Failure, Method, Profile, Redemption, Request,
