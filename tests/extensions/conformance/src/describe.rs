@@ -56,8 +56,8 @@ fn tools() -> Vec<Tool> {
     let mut tools: Vec<_> = PLAIN.iter().map(|(name, what)| tool(name, what, &json!({"type": "object"}))).collect();
     tools.push(tool("test_sampling", "Asks the client's model", &one_text("prompt", "What to ask")));
     tools.push(tool("test_elicitation", "Asks for a name and an address", &one_text("message", "What to say")));
-    let mut header = one_text("region", "Stands in a header, too");
-    header["properties"]["region"]["x-mcp-header"] = json!("Region");
+    let region = json!({"type": "string", "description": "Stands in a header, too", "x-mcp-header": "Region"});
+    let header = json!({"type": "object", "properties": {"region": region}, "required": ["region"]});
     tools.push(tool("test_x_mcp_header", "Answers the region", &header));
     let what = "Tool with JSON Schema 2020-12 features";
     tools.push(tool("json_schema_2020_12_tool", what, &json_schema()));

@@ -58,7 +58,7 @@ pub(crate) fn filled_in(context: &Context, key: &str, field: &str) -> Option<Str
 /// The box that somebody ticked.
 pub(crate) fn ticked(context: &Context, key: &str) -> bool {
     let answer = answer(context, key).unwrap_or_default();
-    answer["action"] == "accept" && answer["content"]["ok"] == true
+    answer.get("action") == Some(&json!("accept")) && answer.pointer("/content/ok") == Some(&json!(true))
 }
 
 /// The text that the client's model made.
@@ -69,5 +69,6 @@ pub(crate) fn sampled(context: &Context, key: &str) -> Option<String> {
 /// The URIs of the client's folders.
 pub(crate) fn folders(context: &Context, key: &str) -> Option<Vec<String>> {
     let roots = answer(context, key)?;
-    Some(roots.get("roots")?.as_array()?.iter().filter_map(|root| root["uri"].as_str()).map(str::to_owned).collect())
+    let uri = |root: &Value| root.get("uri").and_then(Value::as_str).map(str::to_owned);
+    roots.get("roots")?.as_array()?.iter().map(uri).collect()
 }

@@ -8,7 +8,7 @@ use crate::{media, questions};
 
 pub(crate) fn call(name: &str, arguments: &str, context: &Context) -> ToolOutcome {
     let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
-    let text = |name: &str| arguments[name].as_str().unwrap_or_default();
+    let text = |name: &str| arguments.get(name).and_then(Value::as_str).unwrap_or_default();
     match name {
         "test_simple_text" => say("This is a simple text response for testing."),
         "test_image_content" => complete(vec![media::image()]),
@@ -100,7 +100,10 @@ fn sampled(context: &Context, key: &str, prompt: &str, before: &str) -> ToolOutc
 
 fn elicited(context: &Context, message: &str, schema: &Value, before: &str) -> ToolOutcome {
     match questions::answer(context, "response") {
-        Some(answer) => say(&format!("{before}action={}, content={}", answer["action"], answer["content"])),
+        Some(answer) => {
+            let part = |name: &str| answer.get(name).unwrap_or(&Value::Null).to_string();
+            say(&format!("{before}action={}, content={}", part("action"), part("content")))
+        }
         None => ask(vec![questions::form("response", message, schema)], None),
     }
 }
