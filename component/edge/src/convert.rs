@@ -28,6 +28,17 @@ impl From<api::Method> for kobana_wire::Method {
     }
 }
 
+impl From<api::Kind> for kobana_wire::extension::Kind {
+    fn from(kind: api::Kind) -> Self {
+        match kind {
+            api::Kind::Tool => Self::Tool,
+            api::Kind::Resource => Self::Resource,
+            api::Kind::ResourceTemplate => Self::ResourceTemplate,
+            api::Kind::Prompt => Self::Prompt,
+        }
+    }
+}
+
 impl From<api::Action> for kobana_wire::Action {
     fn from(action: api::Action) -> Self {
         let api::Action { name, arguments, target, version, client } = action;

@@ -1,8 +1,10 @@
 //! What the component exports: `kobana:api/dispatch`.
 
 use kobana_wire::{
-    As, Authenticate, Call, Function, IssueConfirmation, Prepare, RedeemConfirmation, RefuseConfirmation, Suggest,
+    As, Authenticate, Call, FindOffer, Function, IssueConfirmation, Offers, Open, Prepare, RedeemConfirmation,
+    RefuseConfirmation, Seal, Suggest, UseOffer,
 };
+use serde_bytes::ByteBuf;
 
 use crate::upstream::{Trouble, ask, deadline};
 use crate::wit::exports::kobana::api::dispatch as api;
@@ -77,17 +79,52 @@ impl api::GuestCaller for Proven {
         action: api::Action,
         answer: api::Answer,
     ) -> Result<(), api::Redemption> {
-        match self.ask::<RedeemConfirmation, _>((state, action.into(), answer.into())) {
-            Ok(outcome) => outcome.map_err(api::Redemption::from),
-            Err(Trouble::Unavailable(seconds)) => Err(api::Redemption::Unavailable(seconds)),
-            Err(Trouble::TimedOut | Trouble::Lost) => Err(api::Redemption::Unavailable(SOON)),
-        }
+        opened(self.ask::<RedeemConfirmation, _>((state, action.into(), answer.into())))
     }
 
     fn refuse_confirmation(&self, action: api::Action) {
         // The refusal stands with or without its record; what went wrong is on standard error.
         let _ = self.ask::<RefuseConfirmation, _>(action.into());
     }
+
+    fn offers(&self, kind: api::Kind) -> Result<Vec<u8>, api::Failure> {
+        written(self.ask::<Offers, _>(kind.into()), false)
+    }
+
+    fn find_offer(&self, kind: api::Kind, name: String) -> Result<Vec<u8>, api::Failure> {
+        written(self.ask::<FindOffer, _>((kind.into(), name)), false)
+    }
+
+    fn use_offer(&self, wanted: Vec<u8>) -> Result<Vec<u8>, api::Failure> {
+        let wanted = kobana_wire::read(&wanted).map_err(|_| api::Failure::Internal)?;
+        written(self.ask::<UseOffer, _>(wanted), true)
+    }
+
+    fn seal(&self, action: api::Action, content: Vec<u8>) -> Result<String, api::Failure> {
+        answer(self.ask::<Seal, _>((action.into(), ByteBuf::from(content))), false)
+    }
+
+    fn open(&self, state: String, action: api::Action) -> Result<Vec<u8>, api::Redemption> {
+        opened::<ByteBuf>(self.ask::<Open, _>((state, action.into()))).map(ByteBuf::into_vec)
+    }
+}
+
+/// What a sealed state opened to. Whether it is spent is unknown if the answer got lost; then the host refuses it next time.
+fn opened<T>(answer: Result<Result<T, kobana_wire::Redemption>, Trouble>) -> Result<T, api::Redemption> {
+    match answer {
+        Ok(outcome) => outcome.map_err(api::Redemption::from),
+        Err(Trouble::Unavailable(seconds)) => Err(api::Redemption::Unavailable(seconds)),
+        Err(Trouble::TimedOut | Trouble::Lost) => Err(api::Redemption::Unavailable(SOON)),
+    }
+}
+
+/// What concerns extensions goes on in the language in which it came.
+fn written<T: serde::Serialize>(
+    reply: Result<Result<T, kobana_wire::Failure>, Trouble>,
+    writes: bool,
+) -> Result<Vec<u8>, api::Failure> {
+    let reply: T = answer(reply, writes)?;
+    kobana_wire::write(&reply).map_err(|_| api::Failure::Internal)
 }
 
 /// What an answer of the host is to the gateway. `writes` tells whether the question may have changed something: if its

@@ -1,5 +1,6 @@
 //! `kobana:api/dispatch`, as the protocol wants to see it.
 
+use kobana_protocol::extension::{Kind, Offer, Outcome, Use};
 use kobana_protocol::{
     Action, Allowance, Answer, Caller, Credentials, Denial, Dispatch, Failure, Method, Profile, Redemption, Request,
     Response, Throttle,
@@ -51,6 +52,43 @@ impl Caller for api::Caller {
 
     async fn refuse_confirmation(&self, action: Action) {
         api::Caller::refuse_confirmation(self, &action.into());
+    }
+
+    async fn offers(&self, kind: Kind) -> Result<Vec<Offer>, Failure> {
+        read(api::Caller::offers(self, kind.into()))
+    }
+
+    async fn find_offer(&self, kind: Kind, name: String) -> Result<Option<Offer>, Failure> {
+        read(api::Caller::find_offer(self, kind.into(), &name))
+    }
+
+    async fn use_offer(&self, offer: Use) -> Result<Outcome, Failure> {
+        let offer = kobana_wire::write(&offer).map_err(|_| Failure::Internal)?;
+        read(api::Caller::use_offer(self, &offer))
+    }
+
+    async fn seal(&self, action: Action, content: Vec<u8>) -> Result<String, Failure> {
+        api::Caller::seal(self, &action.into(), &content).map_err(Failure::from)
+    }
+
+    async fn open(&self, state: String, action: Action) -> Result<Vec<u8>, Redemption> {
+        api::Caller::open(self, &state, &action.into()).map_err(Redemption::from)
+    }
+}
+
+/// What concerns extensions comes in the language of `kobana_wire`.
+fn read<T: serde::de::DeserializeOwned>(reply: Result<Vec<u8>, api::Failure>) -> Result<T, Failure> {
+    kobana_wire::read(&reply?).map_err(|_| Failure::Internal)
+}
+
+impl From<Kind> for api::Kind {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Tool => Self::Tool,
+            Kind::Resource => Self::Resource,
+            Kind::ResourceTemplate => Self::ResourceTemplate,
+            Kind::Prompt => Self::Prompt,
+        }
     }
 }
 

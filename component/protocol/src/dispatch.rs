@@ -4,6 +4,7 @@
 //! units of every field are written down in `wit/dispatch.wit`. The traits are `async` but ask for no runtime: where
 //! every call is synchronous, as in `wasi:http` 0.2, no future of this crate is ever pending.
 
+pub use kobana_wire::extension;
 pub use kobana_wire::{
     Action, Allowance, Answer, Credentials, Denial, Failure, Method, Profile, Redemption, Request, Response, Throttle,
 };
@@ -36,4 +37,15 @@ pub trait Caller {
     async fn redeem_confirmation(&self, state: String, action: Action, answer: Answer) -> Result<(), Redemption>;
     /// Puts on record that a call was refused because nobody could be asked.
     async fn refuse_confirmation(&self, action: Action);
+    /// What the extensions of the workspace offer to this caller, in an order that does not change.
+    async fn offers(&self, kind: extension::Kind) -> Result<Vec<extension::Offer>, Failure>;
+    /// The one offer of a name, or the one that leads to a URI: with [`extension::Kind::Resource`] that is a resource or else a
+    /// template, with [`extension::Kind::ResourceTemplate`] the URI may be the template itself.
+    async fn find_offer(&self, kind: extension::Kind, name: String) -> Result<Option<extension::Offer>, Failure>;
+    /// Uses what is offered, in a sandbox that can do nothing but what this caller may do.
+    async fn use_offer(&self, offer: extension::Use) -> Result<extension::Outcome, Failure>;
+    /// Seals what this caller is to bring again, for this action.
+    async fn seal(&self, action: Action, content: Vec<u8>) -> Result<String, Failure>;
+    /// Opens what was sealed for the same action, and spends it.
+    async fn open(&self, state: String, action: Action) -> Result<Vec<u8>, Redemption>;
 }

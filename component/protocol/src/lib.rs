@@ -28,7 +28,7 @@ mod uri;
 pub use config::{ALLOWED_ORIGINS, AUTHORIZATION_SERVERS, Config, ConfigError, RESOURCE};
 pub use dispatch::{
     Action, Allowance, Answer, Caller, Credentials, Denial, Dispatch, Failure, Method, Profile, Redemption, Request,
-    Response, Throttle,
+    Response, Throttle, extension,
 };
 pub use era::Version;
 pub use http::{Body, BodyError, HEADERS, Head, Headers, HttpResponse, MAX_BODY};

@@ -8,6 +8,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
+use kobana_protocol::extension::{Kind, Offer, Outcome, Use};
 use kobana_protocol::{
     Action, Allowance, Answer, Body, BodyError, Caller, Config, Credentials, Denial, Dispatch, Failure, Head, Headers,
     HttpResponse, Profile, Redemption, Request, Response, Throttle, handle,
@@ -83,6 +84,26 @@ impl Caller for Everyone<'_> {
     }
 
     async fn refuse_confirmation(&self, _: Action) {}
+
+    async fn offers(&self, _: Kind) -> Result<Vec<Offer>, Failure> {
+        Ok(Vec::new())
+    }
+
+    async fn find_offer(&self, _: Kind, _: String) -> Result<Option<Offer>, Failure> {
+        Ok(None)
+    }
+
+    async fn use_offer(&self, _: Use) -> Result<Outcome, Failure> {
+        Err(Failure::Internal)
+    }
+
+    async fn seal(&self, _: Action, _: Vec<u8>) -> Result<String, Failure> {
+        Err(Failure::Internal)
+    }
+
+    async fn open(&self, _: String, _: Action) -> Result<Vec<u8>, Redemption> {
+        Err(Redemption::Invalid)
+    }
 }
 
 struct Bytes<'a>(&'a [u8]);

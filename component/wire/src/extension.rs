@@ -35,6 +35,32 @@ pub struct Offer {
     /// What the protocol shows of it: the members of its entry in the list but for the name, as `kobana_protocol` has written
     /// them when it was installed.
     pub definition: String,
+    /// Of a prompt: its arguments, and for each the values to offer while somebody types. In lists it may be left out.
+    pub suggestions: Vec<(String, Vec<String>)>,
+    /// Of a tool: the parameters that headers repeat. In lists it may be left out.
+    pub mirrored: Vec<Mirrored>,
+}
+
+/// A parameter of a tool that the header `Mcp-Param-{name}` repeats (protocol.md §5.5).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mirrored {
+    /// What stands behind `Mcp-Param-`, as the tool's schema spells it.
+    pub name: String,
+    /// The names of the members that lead to it, from the arguments down.
+    pub path: Vec<String>,
+    /// What it may be.
+    pub scalar: Scalar,
+}
+
+/// What a parameter may be that a header repeats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Scalar {
+    /// A text.
+    Text,
+    /// An integer, which is compared as a number.
+    Integer,
+    /// `true` or `false`.
+    Boolean,
 }
 
 /// What a tool does to the world, as its extension says.

@@ -21,6 +21,11 @@ wasmtime::component::bindgen!({
         "kobana:api/dispatch.[method]caller.issue-confirmation": async | trappable,
         "kobana:api/dispatch.[method]caller.redeem-confirmation": async | trappable,
         "kobana:api/dispatch.[method]caller.refuse-confirmation": async | trappable,
+        "kobana:api/dispatch.[method]caller.offers": async | trappable,
+        "kobana:api/dispatch.[method]caller.find-offer": async | trappable,
+        "kobana:api/dispatch.[method]caller.use-offer": async | trappable,
+        "kobana:api/dispatch.[method]caller.seal": async | trappable,
+        "kobana:api/dispatch.[method]caller.open": async | trappable,
         default: trappable,
     },
     with: {

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+pub use kobana_wire::extension;
 pub use kobana_wire::{
     Action, Allowance, Answer, Credentials, Denial, Failure, Method, Profile, Redemption, Request, Response, Throttle,
 };
@@ -51,4 +52,31 @@ pub trait Caller: Send + Sync + 'static {
 
     /// Puts on record that a call was refused because nobody could be asked.
     async fn refuse_confirmation(&self, _action: Action) {}
+
+    /// What the extensions of the workspace offer to the caller, in an order that does not change. An embedder without
+    /// extensions has none.
+    async fn offers(&self, _kind: extension::Kind) -> Result<Vec<extension::Offer>, Failure> {
+        Ok(Vec::new())
+    }
+
+    /// The one offer of a name, or the one that leads to a URI: with [`extension::Kind::Resource`] that is a resource or else a
+    /// template, with [`extension::Kind::ResourceTemplate`] the URI may be the template itself.
+    async fn find_offer(&self, _kind: extension::Kind, _name: String) -> Result<Option<extension::Offer>, Failure> {
+        Ok(None)
+    }
+
+    /// Uses what is offered, in a sandbox that can do nothing but what the caller may do.
+    async fn use_offer(&self, _offer: extension::Use) -> Result<extension::Outcome, Failure> {
+        Ok(extension::Outcome::Missing)
+    }
+
+    /// Seals what the caller is to bring again, for this action.
+    async fn seal(&self, _action: Action, _content: Vec<u8>) -> Result<String, Failure> {
+        Err(Failure::Internal)
+    }
+
+    /// Opens what was sealed for the same action, and spends it.
+    async fn open(&self, _state: String, _action: Action) -> Result<Vec<u8>, Redemption> {
+        Err(Redemption::Invalid)
+    }
 }

@@ -8,7 +8,7 @@ use wasmtime::component::Resource;
 use crate::bindings::Handle;
 use crate::bindings::kobana::api::dispatch as wit;
 use crate::dispatch::{
-    Action, Allowance, Answer, Credentials, Denial, Failure, Method, Profile, Redemption, Request, Response, Throttle,
+    self, Action, Allowance, Answer, Credentials, Denial, Failure, Method, Profile, Redemption, Request, Response, Throttle,
 };
 use crate::state::State;
 
@@ -97,6 +97,61 @@ impl wit::HostCaller for State {
         Ok(())
     }
 
+    async fn offers(
+        &mut self,
+        caller: Resource<Handle>,
+        kind: wit::Kind,
+    ) -> Result<std::result::Result<Vec<u8>, wit::Failure>> {
+        let caller = Arc::clone(self.table.get(&caller)?);
+        let offers = self.wait(caller.offers(kind.into())).await;
+        Ok(self.written(offers))
+    }
+
+    async fn find_offer(
+        &mut self,
+        caller: Resource<Handle>,
+        kind: wit::Kind,
+        name: String,
+    ) -> Result<std::result::Result<Vec<u8>, wit::Failure>> {
+        let caller = Arc::clone(self.table.get(&caller)?);
+        let offer = self.wait(caller.find_offer(kind.into(), name)).await;
+        Ok(self.written(offer))
+    }
+
+    async fn use_offer(
+        &mut self,
+        caller: Resource<Handle>,
+        wanted: Vec<u8>,
+    ) -> Result<std::result::Result<Vec<u8>, wit::Failure>> {
+        let caller = Arc::clone(self.table.get(&caller)?);
+        // Only a guest of another version writes what cannot be read.
+        let Ok(wanted) = kobana_wire::read(&wanted) else { return Ok(Err(wit::Failure::Internal)) };
+        let outcome = self.wait(caller.use_offer(wanted)).await;
+        Ok(self.written(outcome))
+    }
+
+    async fn seal(
+        &mut self,
+        caller: Resource<Handle>,
+        action: wit::Action,
+        content: Vec<u8>,
+    ) -> Result<std::result::Result<String, wit::Failure>> {
+        let caller = Arc::clone(self.table.get(&caller)?);
+        let state = self.wait(caller.seal(action.into(), content)).await;
+        Ok(state.unwrap_or(Err(Failure::Internal)).map_err(wit::Failure::from))
+    }
+
+    async fn open(
+        &mut self,
+        caller: Resource<Handle>,
+        state: String,
+        action: wit::Action,
+    ) -> Result<std::result::Result<Vec<u8>, wit::Redemption>> {
+        let caller = Arc::clone(self.table.get(&caller)?);
+        let content = self.wait(caller.open(state, action.into())).await;
+        Ok(content.unwrap_or(Err(Redemption::Invalid)).map_err(wit::Redemption::from))
+    }
+
     fn drop(&mut self, caller: Resource<Handle>) -> Result<()> {
         self.table.delete(caller)?;
         Ok(())
@@ -118,6 +173,35 @@ impl State {
                 Err(wit::Failure::Internal)
             }
             Err(failure) => Err(failure.into()),
+        }
+    }
+}
+
+impl State {
+    /// What concerns extensions, in the language of `kobana_wire`, as far as the guest has room for it.
+    fn written<T: serde::Serialize>(
+        &self,
+        reply: Option<std::result::Result<T, Failure>>,
+    ) -> std::result::Result<Vec<u8>, wit::Failure> {
+        let reply = reply.unwrap_or(Err(Failure::Internal))?;
+        match kobana_wire::write(&reply) {
+            Ok(bytes) if bytes.len() <= self.response => Ok(bytes),
+            Ok(bytes) => {
+                self.slot.span().in_scope(|| tracing::error!(bytes = bytes.len(), "what extensions say is too long"));
+                Err(wit::Failure::Internal)
+            }
+            Err(_) => Err(wit::Failure::Internal),
+        }
+    }
+}
+
+impl From<wit::Kind> for dispatch::extension::Kind {
+    fn from(kind: wit::Kind) -> Self {
+        match kind {
+            wit::Kind::Tool => Self::Tool,
+            wit::Kind::Resource => Self::Resource,
+            wit::Kind::ResourceTemplate => Self::ResourceTemplate,
+            wit::Kind::Prompt => Self::Prompt,
         }
     }
 }

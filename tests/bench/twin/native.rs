@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kobana_protocol::extension::{Kind, Offer, Outcome, Use};
 use kobana_protocol::{
     Action, Allowance, Answer, Caller, Credentials, Denial, Dispatch, Failure, Profile, Redemption, Request, Response,
 };
@@ -52,5 +53,25 @@ impl Caller for Admitted {
 
     async fn refuse_confirmation(&self, action: Action) {
         self.0.refuse_confirmation(action).await;
+    }
+
+    async fn offers(&self, kind: Kind) -> Result<Vec<Offer>, Failure> {
+        self.0.offers(kind).await
+    }
+
+    async fn find_offer(&self, kind: Kind, name: String) -> Result<Option<Offer>, Failure> {
+        self.0.find_offer(kind, name).await
+    }
+
+    async fn use_offer(&self, offer: Use) -> Result<Outcome, Failure> {
+        self.0.use_offer(offer).await
+    }
+
+    async fn seal(&self, action: Action, content: Vec<u8>) -> Result<String, Failure> {
+        self.0.seal(action, content).await
+    }
+
+    async fn open(&self, state: String, action: Action) -> Result<Vec<u8>, Redemption> {
+        self.0.open(state, action).await
     }
 }

@@ -12,8 +12,8 @@ use hyper::body::Incoming;
 use kobana_identity::{Denial, Tickets};
 use kobana_runtime::{Limits, dispatch as api};
 use kobana_wire::{
-    As, Authenticate, Call, Function, IssueConfirmation, LONGEST_QUESTION, MEDIA_TYPE, PREFIX, Prepare,
-    RedeemConfirmation, RefuseConfirmation, Suggest, VERSION, VERSION_HEADER,
+    As, Authenticate, Call, FindOffer, Function, IssueConfirmation, LONGEST_QUESTION, MEDIA_TYPE, Offers, Open, PREFIX,
+    Prepare, RedeemConfirmation, RefuseConfirmation, Seal, Suggest, UseOffer, VERSION, VERSION_HEADER,
 };
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -197,8 +197,48 @@ impl Endpoint {
                 caller.refuse_confirmation(action).await;
                 write::<RefuseConfirmation>(&())
             }
+            _ => self.extensions(function, question, holder).await,
+        }
+    }
+
+    /// The functions that concern extensions.
+    async fn extensions(&self, function: &str, question: &[u8], holder: &str) -> Result<Vec<u8>, Refusal> {
+        match function {
+            Offers::NAME => {
+                let (caller, kind) = self.caller::<Offers, _>(question, holder).await?;
+                self.fitting::<Offers>(&caller.offers(kind).await)
+            }
+            FindOffer::NAME => {
+                let (caller, (kind, name)) = self.caller::<FindOffer, _>(question, holder).await?;
+                self.fitting::<FindOffer>(&caller.find_offer(kind, name).await)
+            }
+            UseOffer::NAME => {
+                let (caller, wanted) = self.caller::<UseOffer, _>(question, holder).await?;
+                self.fitting::<UseOffer>(&caller.use_offer(wanted).await)
+            }
+            Seal::NAME => {
+                let (caller, (action, content)) = self.caller::<Seal, _>(question, holder).await?;
+                write::<Seal>(&caller.seal(action, content.into_vec()).await)
+            }
+            Open::NAME => {
+                let (caller, (state, action)) = self.caller::<Open, _>(question, holder).await?;
+                write::<Open>(&caller.open(state, action).await.map(Into::into))
+            }
             _ => Err(Refusal::Function),
         }
+    }
+
+    /// A reply as long as one in this process may be.
+    fn fitting<F: Function<Reply = Result<T, kobana_wire::Failure>>, T>(
+        &self,
+        reply: &F::Reply,
+    ) -> Result<Vec<u8>, Refusal> {
+        let bytes = write::<F>(reply)?;
+        if bytes.len() <= self.longest_answer {
+            return Ok(bytes);
+        }
+        tracing::error!(bytes = bytes.len(), "what extensions say is too long");
+        write::<F>(&Err(kobana_wire::Failure::Internal))
     }
 
     /// Proves the credentials; the ticket is good for the key's holder alone.
