@@ -19,6 +19,7 @@ mod document;
 mod endpoint;
 mod engine;
 mod error;
+pub mod extensions;
 mod gate;
 mod handlers;
 mod idempotency;
