@@ -11,6 +11,7 @@ mod answer;
 mod bindings;
 mod body;
 pub mod dispatch;
+pub mod extension;
 mod gate;
 mod host;
 mod limits;

@@ -113,7 +113,7 @@ fn pool(limits: &Limits) -> PoolingAllocationConfig {
     pool
 }
 
-fn open_cache(directory: &Path) -> Result<Cache, StartError> {
+pub(crate) fn open_cache(directory: &Path) -> Result<Cache, StartError> {
     let refuse = |problem: String| StartError::Cache { path: directory.to_owned(), problem };
     std::fs::create_dir_all(directory).map_err(|problem| refuse(problem.to_string()))?;
     let path = directory.canonicalize().map_err(|problem| refuse(problem.to_string()))?;
@@ -135,7 +135,7 @@ pub(crate) fn load(engine: &Engine, source: Source) -> Result<ProxyPre<State>, S
 }
 
 /// Tells a component from what is taken for one by mistake.
-fn check_kind(bytes: &[u8]) -> Result<(), StartError> {
+pub(crate) fn check_kind(bytes: &[u8]) -> Result<(), StartError> {
     match (bytes.get(..4), bytes.get(4..8)) {
         (Some(b"\0asm"), Some([0x0d, 0, 1, 0])) => Ok(()),
         (Some(b"\0asm"), Some([1, 0, 0, 0])) => Err(StartError::NotAComponent("it is a core module")),
@@ -163,7 +163,7 @@ fn check_shape(engine: &Engine, component: &Component) -> Result<(), StartError>
 }
 
 /// The name of an interface without what tells compatible versions apart: `wasi:io/poll@0.2.3` is `wasi:io/poll@0.2`.
-fn unversioned(name: &str) -> &str {
+pub(crate) fn unversioned(name: &str) -> &str {
     match name.split_once('@').map(|(_, version)| version.matches('.').count()) {
         Some(2) => name.rsplit_once('.').map_or(name, |(front, _)| front),
         _ => name,
@@ -211,7 +211,7 @@ fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
 }
 
 /// An error with its causes, on one line.
-fn line(error: &wasmtime::Error) -> String {
+pub(crate) fn line(error: &wasmtime::Error) -> String {
     format!("{error:#}").replace('\n', " ")
 }
 

@@ -1,0 +1,54 @@
+//! Threads for extensions to compute on.
+//!
+//! An extension that computes is in nobody's way but that of other extensions: it has threads of its own, which the system lets
+//! run when the server's own threads leave a processor free, and little otherwise. They are there from the first call on.
+
+use std::io;
+
+use tokio::runtime::{Builder, Handle, Runtime};
+
+/// The priority of the threads, as a nice value: each step is about a tenth less of a contended processor.
+#[cfg(target_os = "linux")]
+const NICE: i32 = 10;
+
+/// An async runtime of its own.
+pub(super) struct Threads(Option<Runtime>);
+
+impl Threads {
+    pub(super) fn start(threads: usize) -> io::Result<Self> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(threads)
+            // For compiling: more than one at a time is not worth its memory.
+            .max_blocking_threads(1)
+            .thread_name("extensions")
+            .enable_time()
+            .on_thread_start(step_back)
+            .build()?;
+        Ok(Self(Some(runtime)))
+    }
+
+    pub(super) fn handle(&self) -> Option<&Handle> {
+        self.0.as_ref().map(Runtime::handle)
+    }
+}
+
+/// An async runtime cannot wait for its threads inside of another one.
+impl Drop for Threads {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// Lowers the priority of the current thread. On Linux a thread has one of its own; elsewhere only the process has.
+#[cfg(target_os = "linux")]
+fn step_back() {
+    // No process means the calling thread.
+    if let Err(problem) = rustix::process::setpriority_process(None, NICE) {
+        tracing::debug!(%problem, "extensions run with the server's own priority");
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn step_back() {}
