@@ -14,13 +14,14 @@ use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use kobana_contract::{Caller, Timestamp};
 use kobana_store::Store;
 use kobana_store::confirmations::{self, Ended};
+use kobana_store::sea_orm::DbErr;
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use crate::{Action, Answer, Redemption};
 
 /// How long a question stands, in seconds.
-const LIFETIME: i64 = 600;
+pub(crate) const LIFETIME: i64 = 600;
 /// The form of states.
 const VERSION: &str = "v1";
 /// Bytes of a nonce.
@@ -29,12 +30,12 @@ const NONCE: usize = 24;
 const RETRY_AFTER: u32 = 1;
 
 /// What is to be done, to which row: another call needs another confirmation.
-fn call(action: &Action) -> [u8; 32] {
+pub(crate) fn call(action: &Action) -> [u8; 32] {
     digest(&[&action.name, &action.arguments, &action.target])
 }
 
 /// The row as it was: if it changed, the question is asked again.
-fn row(action: &Action) -> [u8; 32] {
+pub(crate) fn row(action: &Action) -> [u8; 32] {
     digest(&[&action.version])
 }
 
@@ -149,6 +150,14 @@ impl Confirmations {
         Self { store, keys }
     }
 
+    pub(crate) const fn keys(&self) -> &KeyRing {
+        &self.keys
+    }
+
+    pub(crate) const fn store(&self) -> &Store {
+        &self.store
+    }
+
     /// Seals what this caller is about to be asked. None if the cipher refuses, which it has no reason to.
     #[must_use]
     pub fn issue(&self, caller: &Caller, action: &Action) -> Option<String> {
@@ -197,7 +206,7 @@ impl Confirmations {
         answer: Answer,
         now: Timestamp,
     ) -> Result<(), Redemption> {
-        let opened = self.open(caller, state).ok_or(Redemption::Invalid)?;
+        let opened = self.read(caller, state).ok_or(Redemption::Invalid)?;
         if opened.call != call(action) {
             return Err(Redemption::Invalid);
         }
@@ -218,10 +227,7 @@ impl Confirmations {
             }
             None => confirmations::is_spent(&self.store, &opened.nonce).await.map(|spent| !spent),
         };
-        let fresh = fresh.map_err(|error| {
-            tracing::error!(%error, "a confirmation cannot be looked up");
-            Redemption::Unavailable(RETRY_AFTER)
-        })?;
+        let fresh = fresh.map_err(unavailable)?;
         match (fresh, unchanged) {
             (false, _) => Err(Redemption::Invalid),
             (true, false) => Err(Redemption::Changed),
@@ -229,7 +235,7 @@ impl Confirmations {
         }
     }
 
-    fn open(&self, caller: &Caller, state: &str) -> Option<Opened> {
+    fn read(&self, caller: &Caller, state: &str) -> Option<Opened> {
         let (nonce, plain) = self.keys.open(VERSION, state, &bound(caller))?;
         let (expires_at, rest) = plain.split_first_chunk::<8>()?;
         let (call, rest) = rest.split_first_chunk::<32>()?;
@@ -241,6 +247,11 @@ impl Confirmations {
             target: *target,
         })
     }
+}
+
+pub(crate) fn unavailable(error: DbErr) -> Redemption {
+    tracing::error!(%error, "a confirmation cannot be looked up");
+    Redemption::Unavailable(RETRY_AFTER)
 }
 
 /// How a confirmation ended, as an event of the workspace that it was about; none if it was about none in reach.
@@ -260,7 +271,7 @@ fn ended(caller: &Caller, action: &Action, slug: &'static str) -> Option<Ended> 
 }
 
 /// Whom a state is for. The client comes last, since it alone may hold any sign.
-fn bound(caller: &Caller) -> String {
+pub(crate) fn bound(caller: &Caller) -> String {
     let workspace = caller.workspace().map(|member| member.workspace_id.to_string()).unwrap_or_default();
     format!("{}|{}|{workspace}|{}", caller.person_id, caller.organization_id, caller.client)
 }
@@ -276,14 +287,14 @@ fn digest(texts: &[&str]) -> [u8; 32] {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use kobana_contract::{Choice, Membership, Role};
     use kobana_store::Location;
     use kobana_store::demo::{self, organizations, persons, workspaces};
 
     use super::*;
 
-    fn caller() -> Caller {
+    pub(crate) fn caller() -> Caller {
         let member = |workspace_id: Uuid, name: &str| Membership {
             workspace_id,
             external_id: name.to_owned(),
@@ -305,15 +316,15 @@ mod tests {
         }
     }
 
-    fn action(call: &str, target: &str) -> Action {
+    pub(crate) fn action(call: &str, target: &str) -> Action {
         Action { name: call.into(), arguments: "{}".into(), target: "1".into(), version: target.into(), client: None }
     }
 
-    fn key(id: &str, byte: u8) -> Key {
+    pub(crate) fn key(id: &str, byte: u8) -> Key {
         Key::new(id, &[byte; 32]).unwrap()
     }
 
-    async fn confirmations(keys: Vec<Key>) -> Confirmations {
+    pub(crate) async fn confirmations(keys: Vec<Key>) -> Confirmations {
         let store = Store::open(Location::Memory).await.unwrap();
         demo::seed(&store).await.unwrap();
         Confirmations::new(store, KeyRing::new(keys).unwrap())
