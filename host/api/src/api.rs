@@ -16,6 +16,7 @@ use crate::context::Shared;
 use crate::cursor::Cursors;
 use crate::delivery::Courier;
 use crate::error::ApiError;
+use crate::extensions::{Inspector, Lifecycle};
 use crate::handlers;
 use crate::intake::Intake;
 use crate::vault::Vault;
@@ -75,6 +76,19 @@ impl Api {
         settings: Settings,
         webhooks: WebhookSettings,
     ) -> Result<Self, BuildError> {
+        Self::with_extensions(store, settings, webhooks, None).await
+    }
+
+    /// The same with somebody who looks into extensions; without, none can be added.
+    ///
+    /// # Errors
+    /// [`BuildError`] says what is missing.
+    pub async fn with_extensions(
+        store: Store,
+        settings: Settings,
+        webhooks: WebhookSettings,
+        inspector: Option<Arc<dyn Inspector>>,
+    ) -> Result<Self, BuildError> {
         let cursors = Cursors::new(settings::key(&store, "cursors").await?);
         let key = match webhooks.secret_key {
             Some(key) => key,
@@ -83,7 +97,17 @@ impl Api {
         let wake = Wake::default();
         let (vault, intake) = (Vault::new(&key), Intake::new(store.clone(), wake.clone()));
         let courier = Courier::new(store.clone(), vault.clone(), webhooks.allow_loopback);
-        let shared = Arc::new(Shared { store, settings, webhooks, vault, cursors, intake, courier: courier.clone() });
+        let extensions = Lifecycle::new(store.clone(), inspector);
+        let shared = Arc::new(Shared {
+            store,
+            settings,
+            webhooks,
+            vault,
+            cursors,
+            intake,
+            courier: courier.clone(),
+            extensions,
+        });
         let router = dressed(handlers::mount_all(Router::new(), &shared)?);
         Ok(Self { router, wake, courier })
     }

@@ -9,6 +9,7 @@ use kobana_store::blobs::Staged;
 use crate::api::{Settings, WebhookSettings};
 use crate::cursor::Cursors;
 use crate::delivery::Courier;
+use crate::extensions::Lifecycle;
 use crate::intake::Intake;
 use crate::paging::Paging;
 use crate::vault::Vault;
@@ -22,6 +23,7 @@ pub(crate) struct Shared {
     pub(crate) cursors: Cursors,
     pub(crate) intake: Intake,
     pub(crate) courier: Courier,
+    pub(crate) extensions: Lifecycle,
 }
 
 /// Who calls, where, and with what.

@@ -46,7 +46,7 @@ pub(crate) trait Handle: Operation {
         Self: Sized;
 
     /// The row that it would act on, as its own reading operation shows it: everything is checked that [`Self::handle`]
-    /// checks, and nothing changes. Every destructive operation has one, for the question that comes before it.
+    /// checks, and nothing changes. Every destructive operation with a tool has one, for the question that comes before it.
     fn prepare(
         _context: Context<<Self::Gate as Gate>::Place>,
         _input: Input<Self>,

@@ -14,6 +14,8 @@ use crate::problems::Problems;
 
 /// Seconds after which a request is worth another try when the database was busy.
 const RETRY_AFTER: u32 = 1;
+/// Seconds after which somebody may have changed the configuration.
+const RECONFIGURED_AFTER: u32 = 3_600;
 
 /// What a request is refused with.
 ///
@@ -56,6 +58,14 @@ pub enum ApiError {
         /// The field whose value is taken.
         field: &'static str,
     },
+    /// 409 `conflict`: what is there stands in the way.
+    #[error("{message}")]
+    InTheWay {
+        /// The field that it is about.
+        field: &'static str,
+        /// What stands in the way, and what helps.
+        message: String,
+    },
     /// 409 `idempotency_conflict`: the key was used for another request.
     #[error("the idempotency key was used for another request")]
     IdempotencyConflict,
@@ -97,6 +107,9 @@ pub enum ApiError {
         #[source]
         cause: Option<Box<dyn std::error::Error + Send + Sync>>,
     },
+    /// 503 `unavailable`: this server runs no extensions.
+    #[error("this server runs no extensions: `extensions.enabled` is off in its configuration")]
+    NoExtensions,
     /// 500 `internal_error`.
     #[error("internal error")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -126,7 +139,7 @@ impl ApiError {
             Self::PermissionDenied(_) => ErrorCode::PermissionDenied,
             // The contract has no code of its own for a method that a path does not know.
             Self::NotFound | Self::MethodNotAllowed => ErrorCode::NotFound,
-            Self::Conflict { .. } => ErrorCode::Conflict,
+            Self::Conflict { .. } | Self::InTheWay { .. } => ErrorCode::Conflict,
             Self::IdempotencyConflict => ErrorCode::IdempotencyConflict,
             Self::IdempotencyInProgress => ErrorCode::IdempotencyInProgress,
             Self::PayloadTooLarge => ErrorCode::PayloadTooLarge,
@@ -135,7 +148,7 @@ impl ApiError {
             Self::ReferenceNotFound { .. } => ErrorCode::ReferenceNotFound,
             Self::UrlNotAllowed => ErrorCode::UrlNotAllowed,
             Self::RateLimited { .. } => ErrorCode::RateLimited,
-            Self::Unavailable { .. } => ErrorCode::Unavailable,
+            Self::Unavailable { .. } | Self::NoExtensions => ErrorCode::Unavailable,
             Self::Internal(_) => ErrorCode::InternalError,
         }
     }
@@ -156,7 +169,7 @@ impl ApiError {
         ErrorBody { error: ErrorDetail { code: self.code(), message, details: self.details() } }
     }
 
-    const fn message(&self) -> &'static str {
+    fn message(&self) -> &str {
         match self {
             Self::Invalid(_) => "The request has invalid fields; details.field_errors names them.",
             Self::WorkspaceRequired(_) => {
@@ -169,6 +182,7 @@ impl ApiError {
             Self::NotFound => "There is nothing here that you can reach.",
             Self::MethodNotAllowed => "This path does not take this method; the Allow header names those it takes.",
             Self::Conflict { .. } => "The value of the field that details.field names is already taken.",
+            Self::InTheWay { message, .. } => message,
             Self::IdempotencyConflict => "This X-Idempotency-Key was used for another request.",
             Self::IdempotencyInProgress => "The same request is still running; try again in a moment.",
             Self::PayloadTooLarge => "The body is larger than this operation takes.",
@@ -178,6 +192,7 @@ impl ApiError {
             Self::UrlNotAllowed => "This installation sends only to public https addresses.",
             Self::RateLimited { .. } => "Too many requests; wait details.retry_after seconds.",
             Self::Unavailable { .. } => "The service cannot answer right now; try again in a moment.",
+            Self::NoExtensions => "This server runs no extensions: extensions.enabled is off in its configuration.",
             Self::Internal(_) => "Something went wrong on our side.",
         }
     }
@@ -189,7 +204,9 @@ impl ApiError {
             Self::WorkspaceRequired(workspaces) => Some(workspace_details(workspaces)),
             Self::InsufficientScope { required, granted } => Some(json!({ "required": required, "granted": granted })),
             Self::PermissionDenied(required) => Some(json!({ "required": required })),
-            Self::Conflict { field: name } | Self::ReferenceNotFound { field: name } => field(name),
+            Self::Conflict { field: name }
+            | Self::InTheWay { field: name, .. }
+            | Self::ReferenceNotFound { field: name } => field(name),
             Self::IdempotencyConflict | Self::IdempotencyInProgress => field("X-Idempotency-Key"),
             Self::InboxDomainMismatch => field("email"),
             Self::UrlNotAllowed => field("url"),
@@ -201,6 +218,7 @@ impl ApiError {
     const fn retry_after(&self) -> Option<u32> {
         match self {
             Self::RateLimited { retry_after, .. } | Self::Unavailable { retry_after, .. } => Some(*retry_after),
+            Self::NoExtensions => Some(RECONFIGURED_AFTER),
             _ => None,
         }
     }

@@ -25,6 +25,7 @@ mod handlers;
 mod idempotency;
 pub mod intake;
 mod json;
+mod local;
 mod lookup;
 mod paging;
 #[cfg(test)]
@@ -43,4 +44,5 @@ pub use document::document;
 pub use endpoint::{Prepare, Suggest};
 pub use engine::{EngineSettings, Model, OpenAiSettings, SettingsError};
 pub use error::ApiError;
+pub use local::Local;
 pub use problems::Problems;

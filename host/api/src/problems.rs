@@ -53,8 +53,7 @@ impl Problems {
 
     /// Notes a name that the contract does not know. It is repeated only if it is harmless.
     pub fn unknown(&mut self, name: &str) {
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
-        if !name.is_empty() && name.len() <= LONGEST_NAME && name.bytes().all(plain) {
+        if is_harmless(name) {
             self.field(name, "is not accepted here");
         } else {
             self.form("a name is not accepted here");
@@ -69,11 +68,25 @@ impl Problems {
         })
     }
 
+    /// Each problem in a line of its own, with the field that it is about.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
+        let of_field = |(field, messages): (&String, &Vec<String>)| {
+            messages.iter().map(|message| format!("{field}: {message}")).collect::<Vec<_>>()
+        };
+        self.field_errors.iter().flat_map(of_field).chain(self.form_errors.iter().cloned())
+    }
+
     /// Whether nothing is wrong.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.field_errors.is_empty() && self.form_errors.is_empty()
     }
+}
+
+/// Whether a name that somebody else has chosen may be repeated.
+pub(crate) fn is_harmless(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+    !name.is_empty() && name.len() <= LONGEST_NAME && name.bytes().all(plain)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use kobana_contract::Timestamp;
 use kobana_contract::operation::properties;
 use serde_json::Value;
 
-use crate::problems::Problems;
+use crate::problems::{Problems, is_harmless};
 
 /// A compiled schema of what a caller sends.
 pub(crate) struct Checker {
@@ -38,7 +38,7 @@ impl Checker {
     pub(crate) fn check(&self, value: &mut Value, problems: &mut Problems) {
         self.settle_integers(value, problems);
         for error in self.validator.iter_errors(value) {
-            note(&error, problems);
+            problems.violation(&error, "the body");
         }
     }
 
@@ -83,19 +83,34 @@ pub(crate) fn is_address(text: &str) -> bool {
     local_fits && domain.len() <= 253 && domain.split('.').all(label)
 }
 
-fn note(error: &ValidationError<'_>, problems: &mut Problems) {
-    let path = error.instance_path().as_str();
-    let mut steps = path.split('/').skip(1);
-    match (error.kind(), steps.next()) {
-        (Kind::AdditionalProperties { unexpected }, None) => unexpected.iter().for_each(|name| problems.unknown(name)),
-        (Kind::Required { property }, None) => problems.field(property.as_str().unwrap_or_default(), "is required"),
-        (kind, Some(field)) => {
-            let message = message(kind);
-            let place = steps.next().and_then(|step| step.parse::<usize>().ok());
-            problems.field(field, place.map_or(message.clone(), |item| format!("item {}: {message}", item + 1)));
+impl Problems {
+    /// Notes what a schema forbids, for the field that it is about, or for the value as a whole, which is called `whole`. Nothing of
+    /// the value is repeated, and names only where they are harmless.
+    pub fn violation(&mut self, error: &ValidationError<'_>, whole: &str) {
+        let path = error.instance_path().as_str();
+        let mut steps = path.split('/').skip(1);
+        match (error.kind(), steps.next()) {
+            (Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected }, None) => {
+                unexpected.iter().for_each(|name| self.unknown(name));
+            }
+            (Kind::Required { property }, None) => self.field(property.as_str().unwrap_or_default(), "is required"),
+            (kind, Some(field)) => {
+                let message = format!("{}{}", place(steps), message(kind));
+                if is_harmless(field) { self.field(field, message) } else { self.form(format!("a part: {message}")) }
+            }
+            (kind, None) => self.form(format!("{whole}: {}", message(kind))),
         }
-        (kind, None) => problems.form(format!("the body: {}", message(kind))),
     }
+}
+
+/// Where in a field it is, from the outside in, with a colon behind each step.
+fn place<'a>(steps: impl Iterator<Item = &'a str>) -> String {
+    let step = |step: &str| match step.parse::<usize>() {
+        Ok(item) => format!("item {}: ", item.saturating_add(1)),
+        Err(_) if is_harmless(step) => format!("{step}: "),
+        Err(_) => "a part: ".to_owned(),
+    };
+    steps.map(step).collect()
 }
 
 fn message(kind: &Kind) -> String {
@@ -108,6 +123,17 @@ fn message(kind: &Kind) -> String {
         Kind::Minimum { limit } => format!("expected {limit} or more"),
         Kind::Maximum { limit } => format!("expected {limit} or less"),
         Kind::ExclusiveMinimum { limit } => format!("expected more than {limit}"),
+        Kind::ExclusiveMaximum { limit } => format!("expected less than {limit}"),
+        Kind::MultipleOf { multiple_of } => format!("expected a multiple of {multiple_of}"),
+        Kind::MinItems { limit } => format!("expected at least {limit} items"),
+        Kind::MaxItems { limit } => format!("expected at most {limit} items"),
+        Kind::UniqueItems => "expected no item twice".to_owned(),
+        Kind::MinProperties { limit } => format!("expected at least {limit} members"),
+        Kind::MaxProperties { limit } => format!("expected at most {limit} members"),
+        Kind::Required { property } => format!("{} is required", property.as_str().unwrap_or_default()),
+        Kind::AdditionalProperties { .. } | Kind::UnevaluatedProperties { .. } => {
+            "holds a name that is not accepted here".to_owned()
+        }
         Kind::Pattern { pattern } => format!("expected a text of the form {pattern}"),
         Kind::Format { format } => format!("expected {}", form(format)),
         _ => "expected something else; see the schema".to_owned(),

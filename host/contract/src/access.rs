@@ -117,6 +117,8 @@ names! {
         AgentRunsView = "agent_runs.view",
         /// Read events.
         SystemEventsView = "system_events.view",
+        /// Add, enable and remove the workspace's extensions.
+        ExtensionsManage = "extensions.manage",
     }
 }
 

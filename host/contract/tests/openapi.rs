@@ -52,7 +52,7 @@ fn it_lists_exactly_the_operations() {
         .map(|operation| format!("{} {} {}", name(operation.spec.method), operation.spec.path, operation.spec.id))
         .collect();
     assert_eq!(listed, typed);
-    assert_eq!(listed.len(), 40);
+    assert_eq!(listed.len(), 50);
     let tools = |operation: &Value| operation["x-mcp"]["tool"].is_string();
     assert_eq!(operations_of(&document).iter().filter(|(_, _, operation)| tools(operation)).count(), 38);
 }

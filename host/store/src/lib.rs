@@ -12,6 +12,7 @@
 //! * [`people`], [`organizations`] and [`settings`] are what the identity side and the signing of cursors need.
 //! * [`clients`], [`grants`] and [`sessions`] are what the embedded authorization server keeps.
 //! * [`tokens`] are the tokens of scripts; [`directory`] is the administration of organizations, workspaces and persons.
+//! * [`extensions`] are the components that workspaces bring.
 //! * [`demo`] is the data of the demo profile.
 //!
 //! Times are microseconds since the Unix epoch, ids are UUIDs (version 7 for new rows), maps and lists are JSON.
@@ -22,6 +23,7 @@ pub mod confirmations;
 pub mod demo;
 pub mod directory;
 mod entity;
+pub mod extensions;
 pub mod fault;
 pub mod grants;
 pub mod idempotency;

@@ -114,6 +114,24 @@ table! {
     of InWorkspace by WorkspaceId, id Id, time CreatedAt created_at
 }
 
+table! {
+    /// Extensions, whatever their version.
+    Extensions, ExtensionRow, ExtensionColumn, ExtensionChanges = extensions
+    of InWorkspace by WorkspaceId, id Id, time CreatedAt created_at
+}
+
+table! {
+    /// Versions of extensions.
+    ExtensionVersions, ExtensionVersionRow, ExtensionVersionColumn, ExtensionVersionChanges = extension_versions
+    of InWorkspace by WorkspaceId, id Id
+}
+
+table! {
+    /// What versions of extensions say of themselves.
+    ExtensionTexts, ExtensionTextRow, ExtensionTextColumn, ExtensionTextChanges = extension_texts
+    of InWorkspace by WorkspaceId, id VersionId
+}
+
 /// Declares what rows are offered as, and by which texts they are found.
 macro_rules! suggested {
     ($marker:ident by $column:ident: $($text:ident)*, as $name:expr) => {

@@ -4,6 +4,7 @@ pub(crate) mod agent_runs;
 pub(crate) mod agents;
 mod deliveries;
 pub(crate) mod emails;
+mod extensions;
 pub(crate) mod inboxes;
 mod me;
 mod recipients;
@@ -77,5 +78,15 @@ pub(crate) fn mount_all(router: Router, shared: &Arc<Shared>) -> Result<Router, 
         ops::agent_runs::GetAgentRun,
         ops::system_events::ListSystemEvents,
         ops::system_events::GetSystemEvent,
+        ops::extensions::ListExtensions,
+        ops::extensions::AddExtension,
+        ops::extensions::GetExtensionSettings,
+        ops::extensions::UpdateExtensionSettings,
+        ops::extensions::GetExtension,
+        ops::extensions::GetExtensionVersion,
+        ops::extensions::EnableExtension,
+        ops::extensions::DisableExtension,
+        ops::extensions::RollBackExtension,
+        ops::extensions::RemoveExtension,
     )
 }

@@ -1,4 +1,4 @@
-//! What happens to e-mails, written down as events in the transaction in which it happens.
+//! What happens to e-mails and extensions, written down as events in the transaction in which it happens.
 
 use kobana_contract::Timestamp;
 use kobana_store::rows::{AgentRunRow, EmailRow, SystemEventRow, SystemEvents};
@@ -19,6 +19,11 @@ pub(crate) const FAILED: &str = "email.failed";
 pub(crate) const RUN_STARTED: &str = "agent_run.started";
 pub(crate) const RUN_SUCCEEDED: &str = "agent_run.succeeded";
 pub(crate) const RUN_FAILED: &str = "agent_run.failed";
+pub(crate) const EXTENSION_ADDED: &str = "extension.added";
+pub(crate) const EXTENSION_ENABLED: &str = "extension.enabled";
+pub(crate) const EXTENSION_DISABLED: &str = "extension.disabled";
+pub(crate) const EXTENSION_REMOVED: &str = "extension.removed";
+pub(crate) const EXTENSION_SETTINGS: &str = "extension.settings_changed";
 
 /// Something that happened.
 #[derive(Debug, Clone)]
@@ -74,6 +79,12 @@ pub(crate) fn about_run(slug: &'static str, email: &EmailRow, run: &AgentRunRow)
     let mut event = about_email(slug, email).with("agent_run", short);
     event.about.run = Some(run.clone());
     event
+}
+
+/// Something that a person did with a workspace's extensions; whoever runs the installation is no person.
+pub(crate) fn about_extensions(slug: &'static str, workspace: Uuid, person: Option<Uuid>) -> Event {
+    let payload = Map::from_iter([("person_id".to_owned(), json!(person))]);
+    Event { slug, workspace, inbox: None, email: None, payload, about: About::default() }
 }
 
 /// Writes an event down, and has it delivered to the webhooks that want it; answers its UUID.

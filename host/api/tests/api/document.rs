@@ -18,7 +18,10 @@ async fn the_document_lists_exactly_the_routes() {
     let document = openapi::document();
     for (path, item) in document["paths"].as_object().unwrap() {
         // Names nothing, wherever it stands: no row comes to harm.
-        let path_sent = path.replace("{id}", "%20").replace("{delivery_id}", "%20");
+        let mut path_sent = path.clone();
+        for variable in ["{id}", "{delivery_id}", "{name}", "{version}"] {
+            path_sent = path_sent.replace(variable, "%20");
+        }
         let unknown = world.call(&ana, "TRACE", &path_sent, &Value::Null).await;
         assert_eq!(unknown.status, StatusCode::METHOD_NOT_ALLOWED, "{path}");
         let allowed = unknown.headers[header::ALLOW].to_str().unwrap().to_lowercase();
@@ -54,6 +57,7 @@ fn refusals() -> Vec<ApiError> {
         ApiError::PermissionDenied(Permission::InboxesView),
         ApiError::NotFound,
         ApiError::Conflict { field: "email" },
+        ApiError::InTheWay { field: "version", message: "Version 1.0.0 is there already.".to_owned() },
         ApiError::IdempotencyConflict,
         ApiError::IdempotencyInProgress,
         ApiError::PayloadTooLarge,
@@ -63,6 +67,7 @@ fn refusals() -> Vec<ApiError> {
         ApiError::UrlNotAllowed,
         ApiError::RateLimited { limit: 5, retry_after: 60 },
         ApiError::Unavailable { retry_after: 1, cause: None },
+        ApiError::NoExtensions,
     ]
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use axum::body::Body;
 use http::{HeaderMap, Request, StatusCode, header};
 use http_body_util::BodyExt as _;
-use kobana_api::{Api, Settings};
+use kobana_api::extensions::Inspector;
+use kobana_api::{Api, Settings, WebhookSettings};
 use kobana_contract::{Caller, Choice, Scope};
 use kobana_store::{Location, Store, demo, people};
 use serde_json::Value;
@@ -66,11 +67,21 @@ impl World {
 
     /// The same world in another place.
     pub(crate) async fn at(location: Location) -> Self {
+        Self::with(location, None).await
+    }
+
+    /// A world where somebody looks into extensions.
+    pub(crate) async fn inspected(inspector: Arc<dyn Inspector>) -> Self {
+        Self::with(Location::Memory, Some(inspector)).await
+    }
+
+    async fn with(location: Location, inspector: Option<Arc<dyn Inspector>>) -> Self {
         let store = Store::open(location).await.unwrap();
         demo::seed(&store).await.unwrap();
         let settings = Settings { inbox_domain: demo::INBOX_DOMAIN.to_owned() };
-        let router = Api::new(store.clone(), settings).await.unwrap().router();
-        Self { store, router }
+        let webhooks = WebhookSettings::default();
+        let api = Api::with_extensions(store.clone(), settings, webhooks, inspector).await.unwrap();
+        Self { store, router: api.router() }
     }
 
     /// A person with all scopes, in the only workspace in reach, or with the choice open.

@@ -7,6 +7,7 @@ mod bodies;
 mod crash;
 mod document;
 mod emails;
+mod extensions;
 mod gates;
 mod harness;
 mod idempotency;

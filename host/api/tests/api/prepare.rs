@@ -26,7 +26,8 @@ async fn every_destructive_operation_shows_its_row_and_changes_nothing() {
     let deliveries = world.get(&ana, "/webhooks/acme-erp/deliveries").await.data(200);
     let delivery = deliveries[0]["id"].as_str().unwrap().to_owned();
     let email = json!({ "email": "billing@supplier.example" });
-    for spec in operations::all().iter().map(|operation| operation.spec).filter(|spec| spec.hints.destructive) {
+    let asked = operations::all().into_iter().map(|operation| operation.spec).filter(|spec| spec.tool.is_ok());
+    for spec in asked.filter(|spec| spec.hints.destructive) {
         let path = spec.path.replace("{id}", row(spec.path)).replace("{delivery_id}", &delivery);
         let reading = match path.strip_suffix("/replay") {
             Some(delivery) => delivery.to_owned(),

@@ -6,7 +6,8 @@ use super::components::{Components, reference};
 use super::operation::JSON;
 use crate::error::{ErrorBody, ErrorCode, FieldDetails, ForbiddenDetails, RateDetails, ValidationDetails};
 use crate::operation::{Shape, properties};
-use crate::{Described, Method, WorkspaceRule};
+use crate::operations::extensions::RemoveExtension;
+use crate::{Described, Method, Operation as _, WorkspaceRule};
 
 /// A status of refusal. 500 is not among them: it is a fault of ours, and nothing that a caller could prepare for.
 pub(super) struct Refusal {
@@ -60,15 +61,15 @@ const REFUSALS: [Refusal; 10] = [
     Refusal {
         status: 409,
         name: "Conflict",
-        description: "A unique value is taken, or the idempotency key cannot be used.",
+        description: "A unique value is taken, what is there stands in the way, or the idempotency key cannot be used.",
         details: Some(|generator| generator.subschema_for::<FieldDetails>()),
         headers: &[],
-        applies: |operation| operation.spec.method.takes_key(),
+        applies: |operation| operation.spec.method.takes_key() || is_in_use(operation),
     },
     Refusal {
         status: 413,
         name: "TooLarge",
-        description: "JSON body above 1 MB, or raw message above 40 MB.",
+        description: "JSON body above 1 MB, raw message above 40 MB, or component above 64 MB.",
         details: None,
         headers: &[],
         applies: takes_body,
@@ -133,6 +134,11 @@ fn picks_workspace(operation: &Described) -> bool {
 /// A scope or a permission stands before it, and with it everything that is out of reach.
 fn is_guarded(operation: &Described) -> bool {
     operation.spec.scope.is_some() || operation.spec.permission.is_some()
+}
+
+/// It removes what may be in use, and is not removed then.
+fn is_in_use(operation: &Described) -> bool {
+    operation.spec.id == RemoveExtension::SPEC.id
 }
 
 /// The body is a row, or what changes of one: it may refer to other rows, and rules of the installation judge it. What is

@@ -4,6 +4,7 @@ pub mod agent_runs;
 pub mod agents;
 pub mod deliveries;
 pub mod emails;
+pub mod extensions;
 pub mod inboxes;
 pub mod me;
 pub mod system_events;
@@ -25,6 +26,7 @@ pub fn all() -> Vec<Described> {
         emails::all(),
         agent_runs::all(),
         system_events::all(),
+        extensions::all(),
     ]
     .concat()
 }

@@ -2,6 +2,7 @@
 
 mod authorization;
 mod confirmations;
+mod extensions;
 mod initial;
 mod jobs;
 mod people;
@@ -23,6 +24,7 @@ impl MigratorTrait for Migrator {
             Box::new(people::People),
             Box::new(authorization::Authorization),
             Box::new(tokens::Tokens),
+            Box::new(extensions::Extensions),
         ]
     }
 }
