@@ -47,7 +47,11 @@ schemathesis.openapi.media_type(
 )
 
 
-@schemathesis.serializer("message/rfc822")
+# No component comes of chance. What begins like one goes a step further than what does not.
+schemathesis.openapi.media_type("application/wasm", st.builds(bytes.__add__, st.sampled_from([b"", b"\0asm\r\0\1\0"]), st.binary(max_size=200)))
+
+
+@schemathesis.serializer("message/rfc822", "application/wasm")
 def as_it_is(ctx, value):
     return value if isinstance(value, bytes) else str(value).encode()
 
@@ -60,8 +64,10 @@ def problems(response):
 
 @schemathesis.hook
 def filter_failure(ctx, failure, case, response):
-    foretold = isinstance(failure, RejectedPositiveData) and response.status_code == 400 and problems(response) <= RULES
-    return not foretold
+    if not isinstance(failure, RejectedPositiveData) or response.status_code != 400:
+        return True
+    # Any bytes fit the schema of a component, too; what is wrong with them is put in many words.
+    return operation_id(case) != "add-extension" and not problems(response) <= RULES
 
 
 turns = collections.Counter()
