@@ -36,6 +36,7 @@ const LINKED: &[&str] = &[
     "wasi:cli/terminal-stdin@0.2",
     "wasi:cli/terminal-stdout@0.2",
     "wasi:clocks/monotonic-clock@0.2",
+    "wasi:clocks/wall-clock@0.2",
     "wasi:io/error@0.2",
     "wasi:io/poll@0.2",
     "wasi:io/streams@0.2",
@@ -157,8 +158,26 @@ impl HasData for Io {
     type Data<'a> = &'a mut ResourceTable;
 }
 
-/// The API, the log, and what a program asks for whether it uses it or not. There is no file, no socket, no request and no
-/// wall clock in it. Whatever is called is counted on its way to the host.
+/// The time of day is not for extensions. A program in Rust that measures time imports it along with the clock that it uses, so
+/// it is there; whoever asks it is stopped.
+struct NoTimeOfDay;
+
+impl HasData for NoTimeOfDay {
+    type Data<'a> = Self;
+}
+
+impl clocks::wall_clock::Host for NoTimeOfDay {
+    fn now(&mut self) -> wasmtime::Result<clocks::wall_clock::Datetime> {
+        Err(wasmtime::format_err!("it asked for the time of day, which an extension does not get"))
+    }
+
+    fn resolution(&mut self) -> wasmtime::Result<clocks::wall_clock::Datetime> {
+        self.now()
+    }
+}
+
+/// The API, the log, and what a program asks for whether it uses it or not. There is no file, no socket and no request in it.
+/// Whatever is called is counted on its way to the host.
 pub(super) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
     let mut linker = Linker::new(engine);
     let l = &mut linker;
@@ -173,6 +192,7 @@ pub(super) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
     cli::terminal_stdout::add_to_linker::<State, WasiCli>(l, |state| state.called().cli())?;
     cli::terminal_stderr::add_to_linker::<State, WasiCli>(l, |state| state.called().cli())?;
     clocks::monotonic_clock::add_to_linker::<State, WasiClocks>(l, |state| state.called().clocks())?;
+    clocks::wall_clock::add_to_linker::<State, NoTimeOfDay>(l, |_| NoTimeOfDay)?;
     io::error::add_to_linker::<State, Io>(l, |state| state.called().ctx().table)?;
     io::poll::add_to_linker::<State, Io>(l, |state| state.called().ctx().table)?;
     io::streams::add_to_linker::<State, Io>(l, |state| state.called().ctx().table)?;

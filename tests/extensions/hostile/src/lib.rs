@@ -19,6 +19,16 @@ use bindings::kobana::extension::types::{
     ToolOutcome, ToolResult,
 };
 
+/// What the standard library calls once and keeps, called by hand.
+#[allow(unsafe_code, reason = "there is no other way to hold two of them")]
+mod raw {
+    #[link(wasm_import_module = "wasi:cli/stdout@0.2.0")]
+    unsafe extern "C" {
+        #[link_name = "get-stdout"]
+        pub(super) safe fn get_stdout() -> i32;
+    }
+}
+
 /// Calls that this instance has seen.
 static SEEN: AtomicU32 = AtomicU32::new(0);
 
@@ -41,7 +51,9 @@ const TOOLS: &[(&str, &str)] = &[
     ("log", "Writes to the log for ever"),
     ("print", "Writes to standard output for ever"),
     ("pester", "Asks who is calling, for ever"),
-    ("clock", "Asks for the time, for ever"),
+    ("clock", "Asks how much time has passed, for ever"),
+    ("date", "Asks for the time of day"),
+    ("streams", "Opens its standard output for ever"),
     ("call", "Calls the API with the path in its argument and answers what it says"),
     ("call_forever", "Calls the API with the path in its argument, for ever"),
     ("write_and_trap", "Writes twice through the API and breaks in between"),
@@ -108,6 +120,10 @@ impl Guest for Hostile {
             "clock" => loop {
                 black_box(Instant::now());
             },
+            "date" => text(format!("{:?}", std::time::SystemTime::now())),
+            "streams" => loop {
+                raw::get_stdout();
+            },
             "call" => call(Method::Get, word(&arguments), None),
             "call_forever" => loop {
                 black_box(call(Method::Get, word(&arguments), None));
@@ -143,7 +159,6 @@ impl Guest for Hostile {
                 std::io::stdout().flush().expect("it goes to the log");
                 text(String::new())
             }
-            // Those of no use to a caller.
             _ => panic!("there is no such tool"),
         }
     }
