@@ -25,7 +25,7 @@ fmt:
 lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
-    cargo clippy -p kobana-gateway -p kobana-edge --target wasm32-wasip2 -- -D warnings
+    cargo clippy -p kobana-gateway -p kobana-edge -p kobana-conformance-extension --target wasm32-wasip2 -- -D warnings
 
 # Build the components, the gateway and the edge adapter, and say how large they are
 component:
