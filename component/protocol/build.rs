@@ -28,6 +28,8 @@ fn main() -> Result<(), Failure> {
     // Writing is asked for when it comes to it (protocol.md §19, step-up).
     let reading: Vec<_> =
         Scope::ALL.iter().map(|scope| scope.as_str()).filter(|name| !name.ends_with(".write")).collect();
+    let all: Vec<_> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
+    writeln!(text, "/// Every scope that there is.\npub const SCOPES: &[&str] = &{all:?};")?;
     writeln!(text, "/// What a client asks for at first: everything that only reads.")?;
     writeln!(text, "pub const FIRST_SCOPES: &[&str] = &{reading:?};")?;
     std::fs::write(out.join("catalogue.rs"), text)?;

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use kobana_protocol::{Body, BodyError, Config, ConfigError, HEADERS, Head, Headers, HttpResponse};
+use kobana_protocol::{Body, BodyError, Config, ConfigError, HEADERS, Head, Headers, HttpResponse, Lines};
 
 use crate::dispatch::Api;
 use crate::wit::exports::wasi::http::incoming_handler::Guest;
@@ -49,7 +49,8 @@ fn answer(config: &Config, request: &IncomingRequest) -> Option<HttpResponse> {
     let method = request.method();
     let target = request.path_with_query().unwrap_or_default();
     let path = target.split_once('?').map_or(target.as_str(), |(path, _)| path);
-    let head = Head { method: method_name(&method), path, headers: headers(request) };
+    let parameters = Parameters(request);
+    let head = Head { method: method_name(&method), path, headers: headers(request), parameters: &parameters };
     now(kobana_protocol::handle(config, &Api, head, Incoming(request)))
 }
 
@@ -92,6 +93,15 @@ fn headers(request: &IncomingRequest) -> Headers {
         }
     });
     headers
+}
+
+/// Header lines that stay in the host until a tool of an extension wants them.
+struct Parameters<'a>(&'a IncomingRequest);
+
+impl Lines for Parameters<'_> {
+    fn lines(&self, name: &str) -> Vec<Vec<u8>> {
+        self.0.headers().get(name)
+    }
 }
 
 /// The body of a request, untouched until the protocol asks for it.

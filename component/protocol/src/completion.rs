@@ -7,6 +7,7 @@ use crate::arguments;
 use crate::catalogue::{PROMPTS, RowSource, Suggestions, TEMPLATES, URI_BASE};
 use crate::dispatch::{Caller, Method, Request, Response};
 use crate::error::Error;
+use crate::extensions;
 use crate::json::{self, Members};
 use crate::jsonrpc::Params;
 use crate::uri::{self, Document};
@@ -24,11 +25,12 @@ struct Values {
 
 /// `completion/complete`
 pub(crate) async fn complete<C: Caller>(caller: &C, params: &Params<'_>) -> Result<Outcome, Error> {
-    let question = Question::read(params)?;
-    let Values { mut values, total } = match question.suggestions {
-        Suggestions::None => Values::of(Vec::new()),
-        Suggestions::Words(words) => Values::of(beginning(words, &question.typed)),
-        Suggestions::Rows(source) => rows(caller, &source, &question).await?,
+    let question = Question::read(caller, params).await?;
+    let Values { mut values, total } = match &question.source {
+        Source::BuiltIn(Suggestions::None) => Values::of(Vec::new()),
+        Source::BuiltIn(Suggestions::Words(words)) => Values::of(beginning(words.iter().copied(), &question.typed)),
+        Source::BuiltIn(Suggestions::Rows(source)) => rows(caller, source, &question).await?,
+        Source::Extension(words) => Values::of(beginning(words.iter().map(String::as_str), &question.typed)),
     };
     values.truncate(MAX_VALUES);
     let more = total != u64::try_from(values.len()).ok();
@@ -46,14 +48,21 @@ impl Values {
 }
 
 /// The words that begin with what was typed, in any letter case.
-fn beginning(words: &[&str], typed: &str) -> Vec<String> {
+fn beginning<'a>(words: impl Iterator<Item = &'a str>, typed: &str) -> Vec<String> {
     let typed = typed.to_lowercase();
-    words.iter().filter(|word| word.to_lowercase().starts_with(&typed)).map(|word| (*word).to_owned()).collect()
+    words.filter(|word| word.to_lowercase().starts_with(&typed)).map(str::to_owned).collect()
+}
+
+/// Where values come from.
+enum Source {
+    BuiltIn(Suggestions),
+    /// What an extension has written down.
+    Extension(Vec<String>),
 }
 
 /// What is asked, checked.
 struct Question {
-    suggestions: Suggestions,
+    source: Source,
     /// What was typed so far.
     typed: String,
     /// Values of other arguments.
@@ -61,22 +70,25 @@ struct Question {
 }
 
 impl Question {
-    fn read(params: &Params<'_>) -> Result<Self, Error> {
+    async fn read<C: Caller>(caller: &C, params: &Params<'_>) -> Result<Self, Error> {
         let wrong = |what: &str| Error::InvalidParams(what.to_owned());
         let reference = object(params.get("ref")).ok_or_else(|| wrong("ref must be an object"))?;
         let argument = object(params.get("argument")).ok_or_else(|| wrong("argument must be an object"))?;
         let name = text(&argument, "name").ok_or_else(|| wrong("argument.name must be a string"))?;
         let typed = text(&argument, "value").ok_or_else(|| wrong("argument.value must be a string"))?;
-        let suggestions = match text(&reference, "type").as_deref() {
+        let context = context(params)?;
+        let source = match text(&reference, "type").as_deref() {
             Some("ref/prompt") => {
-                of_prompt(&text(&reference, "name").ok_or_else(|| wrong("ref.name must be a string"))?, &name)
+                let prompt = text(&reference, "name").ok_or_else(|| wrong("ref.name must be a string"))?;
+                of_prompt(caller, &prompt, &name).await
             }
             Some("ref/resource") => {
-                of_resource(&text(&reference, "uri").ok_or_else(|| wrong("ref.uri must be a string"))?, &name)
+                let uri = text(&reference, "uri").ok_or_else(|| wrong("ref.uri must be a string"))?;
+                of_resource(caller, &uri, &name).await
             }
             _ => return Err(wrong("ref.type must be ref/prompt or ref/resource")),
         }?;
-        Ok(Self { suggestions, typed, context: context(params)? })
+        Ok(Self { source, typed, context })
     }
 }
 
@@ -88,24 +100,30 @@ fn text(members: &Members<'_>, name: &str) -> Option<String> {
     members.get(name).and_then(json::string).map(|text| text.into_owned())
 }
 
-fn of_prompt(name: &str, argument: &str) -> Result<Suggestions, Error> {
-    let prompt = PROMPTS.iter().find(|prompt| prompt.name == name);
-    let prompt = prompt.ok_or_else(|| Error::InvalidParams("ref.name names no prompt".to_owned()))?;
-    let argument = prompt.arguments.iter().find(|known| known.name == argument);
-    argument.map(|argument| argument.suggestions).ok_or_else(unknown_argument)
+async fn of_prompt<C: Caller>(caller: &C, name: &str, argument: &str) -> Result<Source, Error> {
+    if let Some(prompt) = PROMPTS.iter().find(|prompt| prompt.name == name) {
+        let argument = prompt.arguments.iter().find(|known| known.name == argument);
+        return argument.map(|argument| Source::BuiltIn(argument.suggestions)).ok_or_else(unknown_argument);
+    }
+    let values = extensions::suggestions_of_prompt(caller, name, argument).await?;
+    let values = values.ok_or_else(|| Error::InvalidParams("ref.name names no prompt".to_owned()))?;
+    values.map(Source::Extension).ok_or_else(unknown_argument)
 }
 
 /// A family is named by its template, or by the URI of one of its documents.
-fn of_resource(uri: &str, argument: &str) -> Result<Suggestions, Error> {
+async fn of_resource<C: Caller>(caller: &C, uri: &str, argument: &str) -> Result<Source, Error> {
     let by_text = TEMPLATES.iter().find(|template| uri.strip_prefix(URI_BASE) == Some(template.path));
     let by_uri = || match uri::parse(uri) {
         Some(Document::Member { template, .. }) => Some(template),
         _ => None,
     };
-    let template =
-        by_text.or_else(by_uri).ok_or_else(|| Error::InvalidParams("ref.uri names no template".to_owned()))?;
-    let variable = template.variables.iter().find(|known| known.name == argument);
-    variable.map(|variable| variable.suggestions).ok_or_else(unknown_argument)
+    if let Some(template) = by_text.or_else(by_uri) {
+        let variable = template.variables.iter().find(|known| known.name == argument);
+        return variable.map(|variable| Source::BuiltIn(variable.suggestions)).ok_or_else(unknown_argument);
+    }
+    let values = extensions::suggestions_of_template(caller, uri, argument).await?;
+    let values = values.ok_or_else(|| Error::InvalidParams("ref.uri names no template".to_owned()))?;
+    values.map(Source::Extension).ok_or_else(unknown_argument)
 }
 
 fn unknown_argument() -> Error {

@@ -16,17 +16,21 @@ use crate::era::Version;
 use crate::error::Error;
 use crate::json::{self, Members};
 use crate::jsonrpc::Params;
+use crate::text::clean;
 use crate::tools;
 
 /// The key of the one question.
-const KEY: &str = "confirm";
+pub(crate) const KEY: &str = "confirm";
 /// The longest label that a question repeats, in characters.
-const LABEL: usize = 80;
+pub(crate) const LABEL: usize = 80;
 
 /// What an assistant reads where a client cannot be asked.
-const REQUIRED: &str = r#"{"error":{"code":"confirmation_required","message":"This tool runs only after a confirmation, which needs protocol 2026-07-28 and a client that declares elicitation. This client cannot run it: do not retry."}}"#;
+pub(crate) const REQUIRED: &str = r#"{"error":{"code":"confirmation_required","message":"This tool runs only after a confirmation, which needs protocol 2026-07-28 and a client that declares elicitation. This client cannot run it: do not retry."}}"#;
 /// What an assistant reads where the person said no.
-const DECLINED: &str = r#"{"error":{"code":"confirmation_declined","message":"The user did not confirm, so nothing was done. Do not ask again unless the user wants it."}}"#;
+pub(crate) const DECLINED: &str = r#"{"error":{"code":"confirmation_declined","message":"The user did not confirm, so nothing was done. Do not ask again unless the user wants it."}}"#;
+
+/// What is said of a state that confirms nothing, whatever the cause.
+pub(crate) const INVALID: &str = "requestState confirms nothing here; call the tool again without it";
 
 /// `tools/call` of a destructive tool.
 pub(crate) async fn call<C: Caller>(
@@ -62,10 +66,9 @@ pub(crate) async fn call<C: Caller>(
                 Answer::None => asked().await,
             },
             Err(Redemption::Expired | Redemption::Changed) => asked().await,
-            Err(Redemption::Invalid) => Err(Error::InvalidParamsCode {
-                message: "requestState confirms nothing here; call the tool again without it".to_owned(),
-                code: "confirmation_invalid",
-            }),
+            Err(Redemption::Invalid) => {
+                Err(Error::InvalidParamsCode { message: INVALID.to_owned(), code: "confirmation_invalid" })
+            }
             Err(Redemption::Unavailable(seconds)) => Err(Error::Unavailable(seconds)),
         },
     }
@@ -109,7 +112,7 @@ impl Retry {
 }
 
 /// What an `ElicitResult` says (protocol.md §15.2).
-fn answer(value: &RawValue) -> Answer {
+pub(crate) fn answer(value: &RawValue) -> Answer {
     let Some(result) = Members::of(value).filter(|result| result.duplicate().is_none()) else { return Answer::None };
     match result.get("action").and_then(json::string).as_deref() {
         Some("decline" | "cancel") => Answer::Declined,
@@ -126,7 +129,7 @@ fn answer(value: &RawValue) -> Answer {
 }
 
 /// The arguments in one form, whatever their order and spelling.
-fn canonical(given: &Members<'_>) -> String {
+pub(crate) fn canonical(given: &Members<'_>) -> String {
     let arguments: std::collections::BTreeMap<_, _> =
         given.iter().map(|(name, value)| (name, serde_json::from_str::<serde_json::Value>(value.get()).ok())).collect();
     serde_json::to_string(&arguments).unwrap_or_default()
@@ -157,8 +160,8 @@ impl Row {
 
     /// The row in words: its label, and the name by which it was made known, or its id.
     fn words(&self) -> String {
-        let name = clean(self.external_id.as_deref().unwrap_or(&self.id));
-        let label = clean(self.label.as_deref().or(self.subject.as_deref()).unwrap_or_default());
+        let name = clean(self.external_id.as_deref().unwrap_or(&self.id), LABEL);
+        let label = clean(self.label.as_deref().or(self.subject.as_deref()).unwrap_or_default(), LABEL);
         if label.is_empty() { name } else { format!("“{label}” ({name})") }
     }
 }
@@ -170,13 +173,23 @@ async fn ask<C: Caller>(
     row: &Row,
     action: Action,
 ) -> Result<Outcome, Error> {
-    let state = caller.issue_confirmation(action).await?;
     let email = given.get("email").and_then(json::string).unwrap_or_default();
-    let message = fill(question.text, &[("{row}", &row.words()), ("{email}", &clean(&email))]);
+    let message = fill(question.text, &[("{row}", &row.words()), ("{email}", &clean(&email, LABEL))]);
+    confirm(caller, &message, question.title, action).await
+}
+
+/// Asks for a yes: a form with one box to tick.
+pub(crate) async fn confirm<C: Caller>(
+    caller: &C,
+    message: &str,
+    title: &str,
+    action: Action,
+) -> Result<Outcome, Error> {
+    let state = caller.issue_confirmation(action).await?;
     Ok(Outcome::input_required(format!(
         r#""inputRequests":{{"{KEY}":{{"method":"elicitation/create","params":{{"mode":"form","message":{},"requestedSchema":{{"type":"object","properties":{{"{KEY}":{{"type":"boolean","title":{},"default":false}}}},"required":["{KEY}"]}}}}}}}},"requestState":{}"#,
-        json::quoted(&message),
-        json::quoted(question.title),
+        json::quoted(message),
+        json::quoted(title),
         json::quoted(&state),
     )))
 }
@@ -193,26 +206,6 @@ fn fill(text: &str, values: &[(&str, &str)]) -> String {
         rest = rest.get(start + place.len()..).unwrap_or_default();
     }
     out + rest
-}
-
-/// A label from data, short and without signs that could make a question look like another one.
-fn clean(text: &str) -> String {
-    let harmless = |c: &char| !c.is_control() && !is_format(*c);
-    let kept: String = text.chars().filter(harmless).collect::<String>().trim().to_owned();
-    match kept.char_indices().nth(LABEL) {
-        Some((end, _)) => format!("{}…", kept.get(..end).unwrap_or_default()),
-        None => kept,
-    }
-}
-
-/// Characters that are not seen but change how others are: bidirectional controls, joiners, separators, tags and the like
-/// (Unicode categories Cf, Zl, Zp).
-const fn is_format(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}'
-        | '\u{600}'..='\u{605}' | '\u{6dd}' | '\u{70f}' | '\u{8e2}'
-        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]
@@ -245,12 +238,6 @@ mod tests {
         ] {
             assert_eq!(answered(neither), Answer::None, "{neither}");
         }
-    }
-
-    #[test]
-    fn a_label_is_clipped_and_cleaned() {
-        assert_eq!(clean("Notas\u{202e} fiscais\n\u{200b}\u{7}"), "Notas fiscais");
-        assert_eq!(clean(&"é".repeat(200)).chars().count(), LABEL + 1);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The envelope of a stateless request: `params._meta` (protocol.md §6).
 
+use kobana_wire::extension::Client;
 use serde_json::value::RawValue;
 
 use crate::error::Error;
@@ -38,12 +39,21 @@ pub(crate) fn check(params: &Params<'_>) -> Result<(), Error> {
 /// Whether the client says that it can show a form (protocol.md §6). An empty `elicitation` means forms; one that names other
 /// modes only does not, and a malformed one is never taken for a permission.
 pub(crate) fn can_ask(params: &Params<'_>) -> bool {
+    client(params).form
+}
+
+/// What the client says that it can be asked for. What is no object is not declared.
+pub(crate) fn client(params: &Params<'_>) -> Client {
     let meta = meta(params).unwrap_or_default();
-    let elicitation = meta
-        .get(CAPABILITIES)
-        .and_then(Members::of)
-        .and_then(|capabilities| capabilities.get("elicitation").and_then(Members::of));
-    elicitation.is_some_and(|modes| modes.iter().next().is_none() || modes.get("form").is_some_and(json::is_object))
+    let Some(capabilities) = meta.get(CAPABILITIES).and_then(Members::of) else { return Client::default() };
+    let object = |members: &Members<'_>, name| members.get(name).is_some_and(json::is_object);
+    let modes = capabilities.get("elicitation").and_then(Members::of);
+    Client {
+        form: modes.as_ref().is_some_and(|modes| modes.iter().next().is_none() || object(modes, "form")),
+        url: modes.as_ref().is_some_and(|modes| object(modes, "url")),
+        sampling: object(&capabilities, "sampling"),
+        roots: object(&capabilities, "roots"),
+    }
 }
 
 /// What the client calls itself, for the record; nothing depends on it. Anything longer than a name is none.

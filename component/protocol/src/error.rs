@@ -1,6 +1,10 @@
 //! Every way in which a request can be refused, and the one place that says how each looks in HTTP and JSON-RPC
 //! (protocol.md §7; architecture.md, decisions 1 to 8).
 
+use std::borrow::Cow;
+
+use kobana_wire::extension::Stopped;
+
 use crate::challenge;
 use crate::config::Config;
 use crate::dispatch::{Denial, Failure, Response, Throttle};
@@ -47,7 +51,7 @@ pub(crate) enum Error {
     /// The method is not in the era's table.
     MethodNotFound(String),
     /// The credential does not cover the operation: a new one would help. The scope to ask for.
-    InsufficientScope(&'static str),
+    InsufficientScope(Cow<'static, str>),
     /// The parameters cannot be taken as they are.
     InvalidParams(String),
     /// The same, with a code that a program can switch on.
@@ -62,8 +66,19 @@ pub(crate) enum Error {
         /// The URI asked for.
         uri: String,
     },
+    /// The same, with the reasons in the form of the API's `validation_failed`.
+    InvalidArguments {
+        /// Why, in words.
+        message: String,
+        /// Why, for programs: the member `error` of the API's refusal, as JSON.
+        reasons: String,
+    },
     /// A destructive tool, and a client that cannot show the question.
     CannotConfirm,
+    /// An extension asks for what the client has not declared: the capabilities that it would need, as JSON.
+    MissingCapability(String),
+    /// An extension was stopped, outside of a tool, whose result would say so.
+    Stopped(Stopped),
     /// Something broke.
     Internal(&'static str),
 }
@@ -113,10 +128,11 @@ impl Error {
             Self::Envelope(_)
             | Self::InvalidParams(_)
             | Self::InvalidParamsCode { .. }
+            | Self::InvalidArguments { .. }
             | Self::ResourceNotFound { .. } => -32602,
-            Self::Internal(_) => -32603,
+            Self::Internal(_) | Self::Stopped(_) => -32603,
             Self::HeaderMismatch(_) => -32020,
-            Self::CannotConfirm => -32021,
+            Self::CannotConfirm | Self::MissingCapability(_) => -32021,
             Self::UnsupportedVersion { .. } => -32022,
             // Our own codes stand outside the block that JSON-RPC reserves.
             Self::Unauthorized(_) => -31401,
@@ -152,7 +168,8 @@ impl Error {
             | Self::Envelope(_)
             | Self::HeaderMismatch(_)
             | Self::UnsupportedVersion { .. }
-            | Self::CannotConfirm => 400,
+            | Self::CannotConfirm
+            | Self::MissingCapability(_) => 400,
             Self::MethodNotFound(_) => match version {
                 Some(version) if version.is_modern() => 404,
                 _ => 200,
@@ -160,7 +177,9 @@ impl Error {
             // A 400 could make a client of both eras fall back to the handshake over a typo (protocol.md §7.3).
             Self::InvalidParams(_)
             | Self::InvalidParamsCode { .. }
+            | Self::InvalidArguments { .. }
             | Self::ResourceNotFound { .. }
+            | Self::Stopped(_)
             | Self::Internal(_) => 200,
         }
     }
@@ -178,9 +197,10 @@ impl Error {
             Self::TooLarge => "Request body too large: at most 1048576 bytes".to_owned(),
             Self::Parse(what) => format!("Parse error: {what}"),
             Self::InvalidRequest(what) => format!("Invalid Request: {what}"),
-            Self::Envelope(what) | Self::InvalidParams(what) | Self::InvalidParamsCode { message: what, .. } => {
-                format!("Invalid params: {what}")
-            }
+            Self::Envelope(what)
+            | Self::InvalidParams(what)
+            | Self::InvalidParamsCode { message: what, .. }
+            | Self::InvalidArguments { message: what, .. } => format!("Invalid params: {what}"),
             Self::HeaderMismatch(what) => format!("Header mismatch: {what}"),
             Self::UnsupportedVersion { requested } => match Version::legacy(requested) {
                 Some(_) => "Unsupported protocol version: this one is served through initialize only".to_owned(),
@@ -194,6 +214,10 @@ impl Error {
                                     that supports form elicitation; do not retry"
                     .to_owned()
             }
+            Self::MissingCapability(required) => {
+                format!("This has to ask for something that the client has not declared: it needs {required}")
+            }
+            Self::Stopped(stopped) => stopped.message.clone(),
             Self::Internal(what) => (*what).to_owned(),
         }
     }
@@ -208,6 +232,15 @@ impl Error {
             Self::CannotConfirm => Some(
                 r#"{"requiredCapabilities":{"elicitation":{"form":{}}},"code":"confirmation_required"}"#.to_owned(),
             ),
+            Self::MissingCapability(required) => {
+                Some(format!(r#"{{"requiredCapabilities":{required},"code":"capability_required"}}"#))
+            }
+            Self::InvalidArguments { reasons, .. } => Some(reasons.clone()),
+            Self::Stopped(stopped) => {
+                let code = format!(r#""code":{}"#, json::quoted(&stopped.code));
+                let members: Vec<_> = std::iter::once(code).chain(stopped_details(stopped)).collect();
+                Some(format!("{{{}}}", members.join(",")))
+            }
             Self::InvalidParamsCode { code, .. } => Some(format!(r#"{{"code":{}}}"#, json::quoted(code))),
             Self::ResourceNotFound { uri } => Some(format!(r#"{{"uri":{}}}"#, json::quoted(uri))),
             _ => None,
@@ -247,6 +280,13 @@ impl Error {
             _ => response,
         }
     }
+}
+
+/// What else there is to say of why an extension was stopped, as members of an object.
+pub(crate) fn stopped_details(stopped: &Stopped) -> Vec<String> {
+    let limit = stopped.limit.as_ref().map(|limit| format!(r#""limit":{}"#, json::quoted(limit)));
+    let wait = stopped.retry_after.map(|seconds| format!(r#""retry_after":{seconds}"#));
+    limit.into_iter().chain(wait).collect()
 }
 
 /// Shortens a caller's own text for a message.

@@ -34,11 +34,6 @@ impl Headers {
         self.0.push((name.into(), value.into()));
     }
 
-    /// The lines of a field.
-    fn lines<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
-        self.0.iter().filter(move |(line, _)| line == name).map(|(_, value)| value.as_slice())
-    }
-
     /// A field that may stand once.
     #[must_use]
     pub fn single(&self, name: &str) -> Single<'_> {
@@ -57,10 +52,23 @@ impl Headers {
             Single::Absent => None,
             Single::Once(value) => Some(String::from_utf8_lossy(value)),
             Single::Repeated => {
-                let lines: Vec<_> = self.lines(name).map(|line| String::from_utf8_lossy(trim(line))).collect();
+                let lines = self.0.iter().filter(|(line, _)| line == name);
+                let lines: Vec<_> = lines.map(|(_, value)| String::from_utf8_lossy(trim(value))).collect();
                 Some(Cow::Owned(lines.join(", ")))
             }
         }
+    }
+}
+
+/// Header lines that are read only where it comes to them.
+pub trait Lines {
+    /// The lines of a field, whose name is lowercase, as they came.
+    fn lines(&self, name: &str) -> Vec<Vec<u8>>;
+}
+
+impl Lines for Headers {
+    fn lines(&self, name: &str) -> Vec<Vec<u8>> {
+        self.0.iter().filter(|(line, _)| line == name).map(|(_, value)| value.clone()).collect()
     }
 }
 
@@ -76,7 +84,7 @@ pub enum Single<'a> {
 }
 
 /// Takes spaces and tabs off both ends (RFC 9110 §5.5); no other white space is optional.
-fn trim(value: &[u8]) -> &[u8] {
+pub(crate) fn trim(value: &[u8]) -> &[u8] {
     let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
     let start = value.iter().position(|byte| !blank(byte)).unwrap_or(value.len());
     let end = value.iter().rposition(|byte| !blank(byte)).map_or(start, |last| last + 1);
@@ -84,7 +92,7 @@ fn trim(value: &[u8]) -> &[u8] {
 }
 
 /// What comes before a request's body.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Head<'a> {
     /// The HTTP method, as it came.
     pub method: &'a str,
@@ -92,6 +100,8 @@ pub struct Head<'a> {
     pub path: &'a str,
     /// The header lines; those not in [`HEADERS`] may be missing.
     pub headers: Headers,
+    /// The lines `Mcp-Param-*`, of which none is read unless a tool of an extension wants it.
+    pub parameters: &'a dyn Lines,
 }
 
 /// Why a body could not be read.

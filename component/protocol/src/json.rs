@@ -107,6 +107,12 @@ pub(crate) fn is_number(value: &RawValue) -> bool {
 /// Whether a document is nested deeper than [`MAX_DEPTH`]. The document is known to be valid JSON.
 #[must_use]
 pub(crate) fn is_too_deep(document: &str) -> bool {
+    is_deeper(document, MAX_DEPTH)
+}
+
+/// Whether a document, which is known to be valid JSON, has more levels of arrays and objects.
+#[must_use]
+pub(crate) fn is_deeper(document: &str, levels: usize) -> bool {
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
     for byte in document.bytes() {
         match byte {
@@ -117,11 +123,27 @@ pub(crate) fn is_too_deep(document: &str) -> bool {
             b']' | b'}' if !quoted => depth = depth.saturating_sub(1),
             _ => {}
         }
-        if depth > MAX_DEPTH {
+        if depth > levels {
             return true;
         }
     }
     false
+}
+
+/// A document, which is known to be valid JSON, without the white space between its parts.
+#[must_use]
+pub(crate) fn compact(document: &str) -> String {
+    let (mut quoted, mut escaped) = (false, false);
+    let keep = |c: &char| {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            _ => {}
+        }
+        quoted || !matches!(c, ' ' | '\t' | '\n' | '\r')
+    };
+    document.chars().filter(keep).collect()
 }
 
 /// Writes a text as a JSON string.

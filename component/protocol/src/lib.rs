@@ -13,6 +13,7 @@ mod dispatch;
 mod envelope;
 mod era;
 mod error;
+pub mod extensions;
 mod http;
 mod json;
 mod jsonrpc;
@@ -22,6 +23,7 @@ mod origin;
 mod prompts;
 mod resources;
 mod server;
+mod text;
 mod tools;
 mod uri;
 
@@ -31,6 +33,6 @@ pub use dispatch::{
     Response, Throttle, extension,
 };
 pub use era::Version;
-pub use http::{Body, BodyError, HEADERS, Head, Headers, HttpResponse, MAX_BODY};
+pub use http::{Body, BodyError, HEADERS, Head, Headers, HttpResponse, Lines, MAX_BODY};
 pub use origin::Origin;
 pub use server::handle;

@@ -39,17 +39,24 @@ pub(crate) fn check_name(headers: &Headers, name: &str, demanded: bool) -> Resul
 
 /// The text of a field that stands once, of the octets that a field may hold.
 fn text<'a>(headers: &'a Headers, name: &str, shown: &str) -> Result<Option<&'a str>, Error> {
-    let value = match headers.single(name) {
-        Single::Absent => return Ok(None),
-        Single::Repeated => return Err(mismatch(&format!("{shown} stands more than once"))),
-        Single::Once(value) => value,
-    };
-    let allowed = value.iter().all(|byte| matches!(byte, 0x20..=0x7e | b'\t'));
-    let text = std::str::from_utf8(value).ok().filter(|_| allowed);
-    text.map(Some).ok_or_else(|| mismatch(&format!("{shown} has characters that no header may hold")))
+    match headers.single(name) {
+        Single::Absent => Ok(None),
+        Single::Repeated => Err(mismatch(&format!("{shown} stands more than once"))),
+        Single::Once(value) => allowed_text(value, shown).map(Some),
+    }
 }
 
-fn mismatch(what: &str) -> Error {
+/// The text of a field, if it has only octets that one may hold.
+///
+/// # Errors
+/// [`Error::HeaderMismatch`], with the name as `shown`.
+pub(crate) fn allowed_text<'a>(value: &'a [u8], shown: &str) -> Result<&'a str, Error> {
+    let allowed = value.iter().all(|byte| matches!(byte, 0x20..=0x7e | b'\t'));
+    let text = std::str::from_utf8(value).ok().filter(|_| allowed);
+    text.ok_or_else(|| mismatch(&format!("{shown} has characters that no header may hold")))
+}
+
+pub(crate) fn mismatch(what: &str) -> Error {
     Error::HeaderMismatch(what.to_owned())
 }
 

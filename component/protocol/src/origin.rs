@@ -3,8 +3,11 @@
 use crate::http::{Headers, HttpResponse, Single};
 
 /// What a page may send.
+///
+/// The star is for `Mcp-Param-*`, whose names are those of extensions; it does not cover `Authorization`, and it means nothing to a page
+/// that sends cookies (Fetch, CORS-unsafe request-header names).
 const ALLOW_HEADERS: &str =
-    "Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, X-Workspace-Id";
+    "Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, X-Workspace-Id, *";
 /// What a page may read.
 const EXPOSE_HEADERS: &str = "WWW-Authenticate, MCP-Protocol-Version, Retry-After, X-RateLimit-Limit, \
                               X-RateLimit-Remaining, X-RateLimit-Reset";

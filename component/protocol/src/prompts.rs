@@ -2,11 +2,15 @@
 
 use std::borrow::Cow;
 
+use kobana_wire::extension::Kind;
+
 use crate::answer::Outcome;
 use crate::arguments;
 use crate::catalogue::{ArgumentKind, Gate, PROMPTS, Prompt, PromptArgument, WARNING};
 use crate::dispatch::{Caller, Profile};
+use crate::era::Version;
 use crate::error::{Error, clip};
+use crate::extensions;
 use crate::json::{self, Members};
 use crate::jsonrpc::Params;
 use crate::resources;
@@ -18,16 +22,18 @@ pub(crate) async fn list<C: Caller>(caller: &C, params: &Params<'_>) -> Result<O
     refuse_cursor(params)?;
     let profile = caller.profile().await;
     let usable = PROMPTS.iter().filter(|prompt| prompt.gates.iter().all(|gate| gate.opens_to(&profile)));
-    let definitions: Vec<_> = usable.map(|prompt| prompt.definition).collect();
-    Ok(Outcome::cacheable(format!(r#""prompts":[{}]"#, definitions.join(","))))
+    let entries = extensions::list(caller, &profile, Kind::Prompt, usable.map(|prompt| prompt.definition)).await?;
+    Ok(Outcome::cacheable(format!(r#""prompts":[{entries}]"#)))
 }
 
 /// `prompts/get`
-pub(crate) async fn get<C: Caller>(caller: &C, params: &Params<'_>) -> Result<Outcome, Error> {
+pub(crate) async fn get<C: Caller>(caller: &C, version: Version, params: &Params<'_>) -> Result<Outcome, Error> {
     let name = params.get("name").and_then(json::string);
     let name = name.ok_or_else(|| Error::InvalidParams("name must be a string".to_owned()))?;
     let unknown = || Error::InvalidParams(format!("Unknown prompt: {}", clip(&name)));
-    let prompt = PROMPTS.iter().find(|prompt| prompt.name == name).ok_or_else(unknown)?;
+    let Some(prompt) = PROMPTS.iter().find(|prompt| prompt.name == name) else {
+        return extensions::get_prompt(caller, version, params, &name).await?.ok_or_else(unknown);
+    };
     let profile = caller.profile().await;
     for gate in prompt.gates {
         gate.demand_scope(&profile)?;
@@ -185,7 +191,7 @@ fn is_uuid(text: &str) -> bool {
 }
 
 /// Whether a text has the form of RFC 3339, letter by letter; whether such a day exists is the API's to say.
-fn is_time(text: &str) -> bool {
+pub(crate) fn is_time(text: &str) -> bool {
     let form = |pattern: &str, text: &str| {
         pattern.len() == text.len()
             && pattern.bytes().zip(text.bytes()).all(|(p, t)| if p == b'0' { t.is_ascii_digit() } else { p == t })

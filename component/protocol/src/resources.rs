@@ -1,9 +1,13 @@
 //! `resources/list`, `resources/templates/list` and `resources/read` (protocol.md §10).
 
+use kobana_wire::extension::Kind;
+
 use crate::answer::Outcome;
 use crate::catalogue::{RESOURCES, TEMPLATES, URI_BASE};
 use crate::dispatch::{Caller, Method, Request, Response};
+use crate::era::Version;
 use crate::error::Error;
+use crate::extensions;
 use crate::json;
 use crate::jsonrpc::Params;
 use crate::tools::refuse_cursor;
@@ -17,8 +21,9 @@ pub(crate) async fn list<C: Caller>(caller: &C, params: &Params<'_>) -> Result<O
     refuse_cursor(params)?;
     let profile = caller.profile().await;
     let readable = RESOURCES.iter().filter(|resource| resource.gate.opens_to(&profile));
-    let definitions: Vec<_> = readable.map(|resource| resource.definition).collect();
-    Ok(Outcome::cacheable(format!(r#""resources":[{}]"#, definitions.join(","))))
+    let readable = readable.map(|resource| resource.definition);
+    let entries = extensions::list(caller, &profile, Kind::Resource, readable).await?;
+    Ok(Outcome::cacheable(format!(r#""resources":[{entries}]"#)))
 }
 
 /// `resources/templates/list`: families of what the caller may read.
@@ -26,15 +31,19 @@ pub(crate) async fn list_templates<C: Caller>(caller: &C, params: &Params<'_>) -
     refuse_cursor(params)?;
     let profile = caller.profile().await;
     let readable = TEMPLATES.iter().filter(|template| template.gate.opens_to(&profile));
-    let definitions: Vec<_> = readable.map(|template| template.definition).collect();
-    Ok(Outcome::cacheable(format!(r#""resourceTemplates":[{}]"#, definitions.join(","))))
+    let readable = readable.map(|template| template.definition);
+    let entries = extensions::list(caller, &profile, Kind::ResourceTemplate, readable).await?;
+    Ok(Outcome::cacheable(format!(r#""resourceTemplates":[{entries}]"#)))
 }
 
 /// `resources/read`: what the caller may not see is not there (decision 17).
-pub(crate) async fn read<C: Caller>(caller: &C, params: &Params<'_>) -> Result<Outcome, Error> {
+pub(crate) async fn read<C: Caller>(caller: &C, version: Version, params: &Params<'_>) -> Result<Outcome, Error> {
     let uri = params.get("uri").and_then(json::string);
     let uri = uri.ok_or_else(|| Error::InvalidParams("uri must be a string".to_owned()))?;
     let missing = || Error::ResourceNotFound { uri: uri.clone().into_owned() };
+    if extensions::is_foreign(&uri) {
+        return extensions::read_resource(caller, version, params, &uri).await?.ok_or_else(missing);
+    }
     let document = uri::parse(&uri).ok_or_else(missing)?;
     let (gate, path, query) = match document {
         Document::Fixed(resource) => (resource.gate, resource.route.to_owned(), whole(resource.list)),

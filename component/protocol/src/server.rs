@@ -62,7 +62,7 @@ async fn endpoint<D: Dispatch, B: Body>(config: &Config, dispatch: &D, head: &He
     };
     match caller {
         Ok(caller) => {
-            let response = serve(config, &caller, &head.headers, body).await;
+            let response = serve(config, &caller, head, body).await;
             with_allowance(response, caller.allowance().await)
         }
         Err(denial) => denied(config, denial, body).await,
@@ -108,16 +108,16 @@ fn with_allowance(response: HttpResponse, allowance: Allowance) -> HttpResponse 
         .with("x-ratelimit-reset", allowance.reset.to_string())
 }
 
-async fn serve<C: Caller, B: Body>(config: &Config, caller: &C, headers: &Headers, body: B) -> HttpResponse {
-    let bytes = match read(headers, body).await {
+async fn serve<C: Caller, B: Body>(config: &Config, caller: &C, head: &Head<'_>, body: B) -> HttpResponse {
+    let bytes = match read(&head.headers, body).await {
         Ok(bytes) => bytes,
         Err(error) => return error.into_response(config, None, None),
     };
     match Message::parse(&bytes) {
         Err(malformed) => malformed.error.into_response(config, malformed.id, None),
         Ok(message) => match message.id {
-            None => notification(config, headers, &message.params),
-            Some(id) => request(config, caller, headers, id, &message).await,
+            None => notification(config, &head.headers, &message.params),
+            Some(id) => request(config, caller, head, id, &message).await,
         },
     }
 }
@@ -157,11 +157,11 @@ fn claim(params: &Params<'_>) -> Claim {
 async fn request<C: Caller>(
     config: &Config,
     caller: &C,
-    headers: &Headers,
+    head: &Head<'_>,
     id: Id<'_>,
     message: &Message<'_>,
 ) -> HttpResponse {
-    let header = headers.combined("mcp-protocol-version");
+    let header = head.headers.combined("mcp-protocol-version");
     let claim = claim(&message.params);
     let version = match era::decide(header.as_deref(), &claim) {
         Ok(version) => version,
@@ -172,7 +172,7 @@ async fn request<C: Caller>(
             return refused(config, error, id, agreed.then_some(Version::V2026_07_28));
         }
     };
-    match answer(caller, headers, version, message).await {
+    match answer(caller, head, version, message).await {
         Ok(outcome) => outcome.into_response(id, version),
         Err(error) => refused(config, error, id, Some(version)),
     }
@@ -188,14 +188,14 @@ fn refused(config: &Config, error: Error, id: Id<'_>, version: Option<Version>) 
 
 async fn answer<C: Caller>(
     caller: &C,
-    headers: &Headers,
+    head: &Head<'_>,
     version: Version,
     message: &Message<'_>,
 ) -> Result<Outcome, Error> {
     if version.is_modern() {
         envelope::check(&message.params)?;
-        mirror::check_method(headers, &message.method)?;
-        check_name(headers, message)?;
+        mirror::check_method(&head.headers, &message.method)?;
+        check_name(&head.headers, message)?;
     }
     let method = Method::of(&message.method, version);
     let method = method.ok_or_else(|| Error::MethodNotFound(message.method.clone().into_owned()))?;
@@ -208,12 +208,12 @@ async fn answer<C: Caller>(
         Method::Initialize => lifecycle::initialize(params),
         Method::Ping => Ok(lifecycle::ping()),
         Method::ToolsList => tools::list(caller, params).await,
-        Method::ToolsCall => tools::call(caller, version, params).await,
+        Method::ToolsCall => tools::call(caller, version, head.parameters, params).await,
         Method::ResourcesList => resources::list(caller, params).await,
         Method::ResourceTemplatesList => resources::list_templates(caller, params).await,
-        Method::ResourcesRead => resources::read(caller, params).await,
+        Method::ResourcesRead => resources::read(caller, version, params).await,
         Method::PromptsList => prompts::list(caller, params).await,
-        Method::PromptsGet => prompts::get(caller, params).await,
+        Method::PromptsGet => prompts::get(caller, version, params).await,
         Method::Complete => completion::complete(caller, params).await,
     }
 }

@@ -1,5 +1,7 @@
 //! `tools/list` and `tools/call` (protocol.md §9).
 
+use kobana_wire::extension::Kind;
+
 use crate::answer::Outcome;
 use crate::arguments;
 use crate::catalogue::{TOOLS, Tool};
@@ -7,6 +9,8 @@ use crate::confirmation;
 use crate::dispatch::{Caller, Response};
 use crate::era::Version;
 use crate::error::{Error, clip};
+use crate::extensions;
+use crate::http::Lines;
 use crate::json::{self, Members};
 use crate::jsonrpc::Params;
 
@@ -14,9 +18,9 @@ use crate::jsonrpc::Params;
 pub(crate) async fn list<C: Caller>(caller: &C, params: &Params<'_>) -> Result<Outcome, Error> {
     refuse_cursor(params)?;
     let profile = caller.profile().await;
-    let definitions: Vec<_> =
-        TOOLS.iter().filter(|tool| tool.gate.opens_to(&profile)).map(|tool| tool.definition).collect();
-    Ok(Outcome::cacheable(format!(r#""tools":[{}]"#, definitions.join(","))))
+    let usable = TOOLS.iter().filter(|tool| tool.gate.opens_to(&profile)).map(|tool| tool.definition);
+    let entries = extensions::list(caller, &profile, Kind::Tool, usable).await?;
+    Ok(Outcome::cacheable(format!(r#""tools":[{entries}]"#)))
 }
 
 /// The lists have one page, so no cursor was ever issued; the empty one is a cursor too (protocol.md §13).
@@ -30,10 +34,18 @@ pub(crate) fn refuse_cursor(params: &Params<'_>) -> Result<(), Error> {
 }
 
 /// `tools/call`
-pub(crate) async fn call<C: Caller>(caller: &C, version: Version, params: &Params<'_>) -> Result<Outcome, Error> {
+pub(crate) async fn call<C: Caller>(
+    caller: &C,
+    version: Version,
+    lines: &dyn Lines,
+    params: &Params<'_>,
+) -> Result<Outcome, Error> {
     let name = params.get("name").and_then(json::string);
     let name = name.ok_or_else(|| Error::InvalidParams("name must be a string".to_owned()))?;
-    let tool = Tool::named(&name).ok_or_else(|| Error::InvalidParams(format!("Unknown tool: {}", clip(&name))))?;
+    let Some(tool) = Tool::named(&name) else {
+        let outcome = extensions::tool(caller, version, lines, params, &name).await?;
+        return outcome.ok_or_else(|| Error::InvalidParams(format!("Unknown tool: {}", clip(&name))));
+    };
     tool.gate.demand_scope(&caller.profile().await)?;
     match &tool.question {
         None => run(caller, tool, params).await,

@@ -138,7 +138,8 @@ fn send(api: &Counting, method: &str, path: &str, lines: &[(&str, &[u8])], body:
     for (name, value) in lines {
         headers.push(*name, *value);
     }
-    ready(handle(&config(), &api, Head { method, path, headers }, Bytes(body)))
+    let none = Headers::new();
+    ready(handle(&config(), &api, Head { method, path, headers, parameters: &none }, Bytes(body)))
 }
 
 fn header<'a>(response: &'a HttpResponse, name: &str) -> Option<&'a str> {

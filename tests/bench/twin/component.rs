@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper::body::Body;
-use kobana_protocol::{BodyError, Config, HEADERS, Head, Headers, HttpResponse};
+use kobana_protocol::{BodyError, Config, HEADERS, Head, Headers, HttpResponse, Lines};
 pub(crate) use kobana_runtime::Source;
 use kobana_runtime::dispatch::Dispatch;
 use kobana_runtime::{Limits, StartError};
@@ -56,8 +56,18 @@ impl Runtime {
                 headers.push(*name, value.as_bytes());
             }
         }
-        let head = Head { method: parts.method.as_str(), path: parts.uri.path(), headers };
+        let parameters = Parameters(&parts.headers);
+        let head = Head { method: parts.method.as_str(), path: parts.uri.path(), headers, parameters: &parameters };
         response(kobana_protocol::handle(&self.config, &self.api, head, Incoming(body)).await)
+    }
+}
+
+/// Header lines that nobody has asked for yet.
+struct Parameters<'a>(&'a http::HeaderMap);
+
+impl Lines for Parameters<'_> {
+    fn lines(&self, name: &str) -> Vec<Vec<u8>> {
+        self.0.get_all(name).iter().map(|value| value.as_bytes().to_vec()).collect()
     }
 }
 

@@ -1,0 +1,586 @@
+//! JSON Schemas that extensions bring (protocol.md §5.5, §9.2). What a validator makes of a schema is the host's matter; here it is
+//! made sure that a schema stands alone, that judging by it is never much work, and that its `x-mcp-header` marks keep the rules.
+
+use std::collections::HashMap;
+
+use kobana_wire::extension::{Mirrored, Scalar};
+use percent_encoding::percent_decode_str;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::json::{self, Members};
+use crate::text::clean;
+
+/// The longest schema, in bytes.
+const LONGEST: usize = 65_536;
+/// How deep its objects and arrays may be nested.
+const DEEPEST: usize = 32;
+/// The most schemas inside of it.
+const MOST_SCHEMAS: usize = 1_000;
+/// The most schemas that there are once every reference is replaced by what it refers to: the work that one value can cause.
+const MOST_UNROLLED: u64 = 10_000;
+/// How many references may lead from one to the next.
+const LONGEST_CHAIN: usize = 32;
+/// The most parameters of one tool that headers repeat.
+const MOST_MARKS: usize = 16;
+/// The longest name of such a parameter.
+const LONGEST_MARK: usize = 64;
+/// The one dialect.
+const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+/// The mark of a parameter that a header repeats.
+const MARK: &str = "x-mcp-header";
+/// The largest integer that every reader of JSON takes for the same, 2^53 − 1.
+pub(super) const LARGEST: i64 = 9_007_199_254_740_991;
+
+/// Keywords whose value is a map of schemas.
+const MAPS: &[&str] = &["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+/// Keywords whose value is a list of schemas.
+const LISTS: &[&str] = &["allOf", "anyOf", "oneOf", "prefixItems"];
+/// Keywords whose value is a schema.
+const SINGLES: &[&str] = &[
+    "additionalProperties",
+    "items",
+    "contains",
+    "not",
+    "if",
+    "then",
+    "else",
+    "propertyNames",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "contentSchema",
+];
+/// Keywords that make what a schema says hang on more than the schema.
+const REFUSED: &[&str] = &["$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary"];
+
+/// A schema that can be taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Schema {
+    /// Its text as it came, without the white space between its parts.
+    pub(super) text: String,
+    /// The parameters that headers repeat.
+    pub(super) mirrored: Vec<Mirrored>,
+}
+
+/// What a schema is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// The arguments of a tool: marks are looked at.
+    Input,
+    /// The structured result of a tool. Revision 2025-06-18 knows objects only, and one list is for every revision.
+    Output,
+}
+
+/// Checks a schema.
+///
+/// # Errors
+/// Each thing that is wrong with it, with its place inside.
+pub(super) fn check(text: &str, purpose: Purpose) -> Result<Schema, Vec<String>> {
+    let root = parse(text).map_err(|problem| vec![problem])?;
+    let mut walk = Walk { purpose, ..Walk::default() };
+    walk.root(&root);
+    walk.visit(&root, "", Some(&[]));
+    if walk.schemas > MOST_SCHEMAS {
+        walk.problems.push(format!("expected at most {MOST_SCHEMAS} schemas inside, found {}", walk.schemas));
+    } else if walk.problems.is_empty() {
+        walk.unroll(&root);
+    }
+    walk.marks();
+    if walk.problems.is_empty() {
+        Ok(Schema { text: json::compact(text), mirrored: walk.marked.into_iter().map(|(_, mark)| mark).collect() })
+    } else {
+        Err(walk.problems)
+    }
+}
+
+fn parse(text: &str) -> Result<Value, String> {
+    if text.len() > LONGEST {
+        return Err(format!("expected at most {LONGEST} bytes, found {}", text.len()));
+    }
+    let raw: &RawValue = serde_json::from_str(text).map_err(|error| format!("expected JSON: {error}"))?;
+    if json::is_deeper(text, DEEPEST) {
+        return Err(format!("expected at most {DEEPEST} levels of objects and arrays"));
+    }
+    if let Some(problem) = ambiguous(raw, "") {
+        return Err(problem);
+    }
+    let root: Value = serde_json::from_str(text).map_err(|error| format!("expected JSON: {error}"))?;
+    if root.is_object() { Ok(root) } else { Err("expected a JSON object".to_owned()) }
+}
+
+/// What readers of a document would differ in: a member that stands twice, or a name that is no text.
+fn ambiguous(value: &RawValue, place: &str) -> Option<String> {
+    if let Some(members) = Members::of(value) {
+        let twice = members.duplicate().map(|name| format!("{} stands twice", shown(&below(place, name))));
+        return twice.or_else(|| members.iter().find_map(|(name, value)| ambiguous(value, &below(place, name))));
+    }
+    if json::is_object(value) {
+        return Some(format!("{} has a member whose name is not valid Unicode", shown(place)));
+    }
+    let items: Vec<&RawValue> = serde_json::from_str(value.get()).ok()?;
+    items.iter().enumerate().find_map(|(index, value)| ambiguous(value, &below(place, &index.to_string())))
+}
+
+/// A JSON pointer (RFC 6901) one step further.
+fn below(pointer: &str, name: &str) -> String {
+    format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
+}
+
+/// A pointer for a person to read.
+fn shown(pointer: &str) -> String {
+    if pointer.is_empty() { "the root".to_owned() } else { clean(pointer, 120) }
+}
+
+#[derive(Debug)]
+struct Walk {
+    purpose: Purpose,
+    problems: Vec<String>,
+    schemas: usize,
+    /// References: where they stand, and where to, both as pointers.
+    references: Vec<(String, String)>,
+    /// Marks, by the pointer of the schema that has one.
+    marked: Vec<(String, Mirrored)>,
+}
+
+impl Default for Walk {
+    fn default() -> Self {
+        Self { purpose: Purpose::Input, problems: Vec::new(), schemas: 0, references: Vec::new(), marked: Vec::new() }
+    }
+}
+
+impl Walk {
+    fn root(&mut self, root: &Value) {
+        if root.get("type").and_then(Value::as_str) != Some("object") {
+            self.problems.push("expected \"type\": \"object\" at the root".to_owned());
+        }
+        let dialect = root.get("$schema").map(|dialect| dialect.as_str().map(|dialect| dialect.trim_end_matches('#')));
+        if dialect.is_some_and(|dialect| dialect != Some(DIALECT)) {
+            self.problems.push(format!("expected no $schema, or {DIALECT}"));
+        }
+    }
+
+    /// Looks at a schema and at those inside of it. `path` leads to the value that it is about, if only `properties` do.
+    fn visit(&mut self, schema: &Value, pointer: &str, path: Option<&[String]>) {
+        self.schemas += 1;
+        if self.schemas > MOST_SCHEMAS || schema.is_boolean() {
+            return;
+        }
+        let Value::Object(members) = schema else {
+            self.problems.push(format!("{}: expected a schema, which is an object, true or false", shown(pointer)));
+            return;
+        };
+        for (keyword, value) in members {
+            self.keyword(keyword, value, pointer);
+            let inside = below(pointer, keyword);
+            if MAPS.contains(&keyword.as_str()) {
+                self.map(keyword, value, &inside, path);
+            } else if LISTS.contains(&keyword.as_str()) {
+                match value {
+                    Value::Array(list) => {
+                        for (index, schema) in list.iter().enumerate() {
+                            self.visit(schema, &below(&inside, &index.to_string()), None);
+                        }
+                    }
+                    _ => self.problems.push(format!("{}: expected a list of schemas", shown(&inside))),
+                }
+            } else if SINGLES.contains(&keyword.as_str()) {
+                self.visit(value, &inside, None);
+            }
+        }
+        if let (Some(mark), Purpose::Input) = (members.get(MARK), self.purpose) {
+            self.mark(mark, members.get("type"), pointer, path);
+        }
+    }
+
+    fn map(&mut self, keyword: &str, value: &Value, inside: &str, path: Option<&[String]>) {
+        let Value::Object(map) = value else {
+            self.problems.push(format!("{}: expected an object of schemas", shown(inside)));
+            return;
+        };
+        for (name, schema) in map {
+            let further = path.filter(|_| keyword == "properties");
+            let further = further.map(|path| [path, std::slice::from_ref(name)].concat());
+            self.visit(schema, &below(inside, name), further.as_deref());
+        }
+    }
+
+    fn keyword(&mut self, keyword: &str, value: &Value, pointer: &str) {
+        let place = shown(&below(pointer, keyword));
+        match keyword {
+            "$ref" => {
+                let target = value.as_str().and_then(|text| text.strip_prefix('#'));
+                let target = target.and_then(|fragment| percent_decode_str(fragment).decode_utf8().ok());
+                match target.filter(|target| target.is_empty() || target.starts_with('/')) {
+                    Some(target) => self.references.push((pointer.to_owned(), target.into_owned())),
+                    None => self.problems.push(format!(
+                        "{place}: expected a reference inside of this schema by a JSON pointer, such as #/$defs/address"
+                    )),
+                }
+            }
+            "$id" if !pointer.is_empty() => self.problems.push(format!("{place}: expected $id at the root only")),
+            "$schema" if !pointer.is_empty() => {
+                self.problems.push(format!("{place}: expected $schema at the root only"));
+            }
+            _ if REFUSED.contains(&keyword) => self.problems.push(format!("{place}: {keyword} is not supported")),
+            _ => {}
+        }
+    }
+
+    /// One mark, by the rules of protocol.md §5.5 but for those that concern several.
+    fn mark(&mut self, mark: &Value, kind: Option<&Value>, pointer: &str, path: Option<&[String]>) {
+        let token = |name: &&str| {
+            (1..=LONGEST_MARK).contains(&name.len())
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+        };
+        let scalar = match kind.and_then(Value::as_str) {
+            Some("string") => Some(Scalar::Text),
+            Some("integer") => Some(Scalar::Integer),
+            Some("boolean") => Some(Scalar::Boolean),
+            _ => None,
+        };
+        let place = shown(pointer);
+        let path = path.filter(|path| !path.is_empty());
+        match (mark.as_str().filter(token), scalar, path) {
+            (None, ..) => self.problems.push(format!(
+                "{place}: expected {MARK} to be a token of RFC 9110 with 1 to {LONGEST_MARK} characters"
+            )),
+            (_, None, _) => self.problems.push(format!(
+                "{place}: expected the type of a parameter with {MARK} to be exactly one of string, integer and boolean"
+            )),
+            (.., None) => self.problems.push(format!(
+                "{place}: {MARK} may stand only where every step from the root is a member of properties"
+            )),
+            (Some(name), Some(scalar), Some(path)) => {
+                let mark = Mirrored { name: name.to_owned(), path: path.to_vec(), scalar };
+                self.marked.push((pointer.to_owned(), mark));
+            }
+        }
+    }
+
+    /// The rules that concern several marks, and marks together with references.
+    fn marks(&mut self) {
+        if self.marked.len() > MOST_MARKS {
+            self.problems.push(format!("expected at most {MOST_MARKS} parameters with {MARK}"));
+        }
+        for (index, (pointer, mark)) in self.marked.iter().enumerate() {
+            let same = |(_, other): &(String, Mirrored)| other.name.eq_ignore_ascii_case(&mark.name);
+            if self.marked.iter().take(index).any(same) {
+                self.problems.push(format!(
+                    "{}: {MARK} “{}” stands twice, in any letter case",
+                    shown(pointer),
+                    mark.name
+                ));
+            }
+            let leads_to = |target: &str| *pointer == target || pointer.starts_with(&format!("{target}/"));
+            if self.references.iter().any(|(_, target)| leads_to(target)) {
+                self.problems.push(format!("{}: a $ref leads to a parameter with {MARK}", shown(pointer)));
+            }
+        }
+    }
+
+    /// Finds references that lead nowhere or in a circle, and schemas that would be many if they were written out.
+    fn unroll(&mut self, root: &Value) {
+        let targets = self.references.iter().map(|(pointer, target)| (pointer.as_str(), target.as_str())).collect();
+        let mut unrolled = Unrolled { root, targets, sizes: HashMap::new(), chain: 0 };
+        match unrolled.target("") {
+            Ok(size) if size <= MOST_UNROLLED => {}
+            Ok(_) => self.problems.push(format!(
+                "expected at most {MOST_UNROLLED} schemas once every $ref is replaced by what it refers to"
+            )),
+            Err(problem) => self.problems.push(problem),
+        }
+    }
+}
+
+struct Unrolled<'a> {
+    root: &'a Value,
+    targets: HashMap<&'a str, &'a str>,
+    /// What targets come to; nothing while one is being measured.
+    sizes: HashMap<String, Option<u64>>,
+    chain: usize,
+}
+
+impl Unrolled<'_> {
+    fn target(&mut self, pointer: &str) -> Result<u64, String> {
+        match self.sizes.get(pointer) {
+            Some(Some(size)) => return Ok(*size),
+            Some(None) => {
+                return Err(format!("a $ref to {} leads back to itself: recursion is not supported", shown(pointer)));
+            }
+            None => {}
+        }
+        let Some(schema) = self.root.pointer(pointer).filter(|target| target.is_object() || target.is_boolean()) else {
+            return Err(format!("a $ref to {} leads to no schema", shown(pointer)));
+        };
+        if self.chain > LONGEST_CHAIN {
+            return Err(format!("expected at most {LONGEST_CHAIN} references that lead from one to the next"));
+        }
+        self.sizes.insert(pointer.to_owned(), None);
+        self.chain += 1;
+        let size = self.schema(schema, pointer)?;
+        self.chain -= 1;
+        self.sizes.insert(pointer.to_owned(), Some(size));
+        Ok(size)
+    }
+
+    fn schema(&mut self, schema: &Value, pointer: &str) -> Result<u64, String> {
+        let Value::Object(members) = schema else { return Ok(1) };
+        let mut size = 1_u64;
+        if let Some(target) = self.targets.get(pointer).copied() {
+            size = size.saturating_add(self.target(target)?);
+        }
+        for (keyword, value) in members {
+            let inside = below(pointer, keyword);
+            // Definitions cost nothing until something refers to them.
+            let definitions = matches!(keyword.as_str(), "$defs" | "definitions");
+            match value {
+                Value::Object(map) if MAPS.contains(&keyword.as_str()) && !definitions => {
+                    for (name, schema) in map {
+                        size = size.saturating_add(self.schema(schema, &below(&inside, name))?);
+                    }
+                }
+                Value::Array(list) if LISTS.contains(&keyword.as_str()) => {
+                    for (index, schema) in list.iter().enumerate() {
+                        size = size.saturating_add(self.schema(schema, &below(&inside, &index.to_string()))?);
+                    }
+                }
+                value if SINGLES.contains(&keyword.as_str()) => {
+                    size = size.saturating_add(self.schema(value, &inside)?)
+                }
+                _ => {}
+            }
+        }
+        Ok(size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn input(schema: &Value) -> Result<Schema, String> {
+        check(&schema.to_string(), Purpose::Input).map_err(|problems| problems.join("; "))
+    }
+
+    fn with(properties: &Value) -> Value {
+        json!({"type": "object", "properties": properties})
+    }
+
+    #[test]
+    fn a_schema_stays_as_it_was_sent_but_for_white_space() {
+        let text = "{ \"type\" : \"object\",\n \"properties\": {\"b\": {\"maximum\": 1.0e2, \"title\": \"a  b\"}, \"a\": true} }";
+        let schema = check(text, Purpose::Input).unwrap();
+        assert_eq!(schema.text, r#"{"type":"object","properties":{"b":{"maximum":1.0e2,"title":"a  b"},"a":true}}"#);
+    }
+
+    #[test]
+    fn what_the_dialect_allows_is_taken() {
+        let schema = json!({
+            "$schema": DIALECT, "$id": "https://example.com/x", "type": "object",
+            "$defs": {"a/b": {"$anchor": "x", "type": "object", "properties": {"$ref": {"type": "string"}}}},
+            "properties": {"a": {"$ref": "#/$defs/a~1b"}, "b": {"$ref": "#/$defs/a%2Fb".replace("%2F", "~1")}},
+            "allOf": [{"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}],
+            "if": {"properties": {"a": {"const": {"$ref": "http://example.com"}}}}, "then": {"required": ["a"]}, "else": false,
+            "additionalProperties": false, "default": {"x-mcp-header": 5}, "examples": [{"$ref": 7}]
+        });
+        assert_eq!(input(&schema).map(|schema| schema.mirrored), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_place() {
+        for (schema, expected) in [
+            (json!([]), "expected a JSON object"),
+            (json!({}), "\"type\": \"object\" at the root"),
+            (json!({"type": ["object"]}), "\"type\": \"object\" at the root"),
+            (json!({"type": "object", "$schema": "http://json-schema.org/draft-07/schema#"}), "expected no $schema"),
+            (json!({"type": "object", "$schema": 7}), "expected no $schema"),
+            (with(&json!({"a": {"$ref": "https://example.com/x"}})), "/properties/a/$ref: expected a reference inside"),
+            (with(&json!({"a": {"$ref": "other.json#/x"}})), "/properties/a/$ref"),
+            (with(&json!({"a": {"$ref": "#anchor"}})), "/properties/a/$ref"),
+            (with(&json!({"a": {"$ref": 1}})), "/properties/a/$ref"),
+            (with(&json!({"a": {"$ref": "#/$defs/none"}})), "a $ref to /$defs/none leads to no schema"),
+            (with(&json!({"a": {"$id": "x"}})), "/properties/a/$id: expected $id at the root only"),
+            (with(&json!({"a": {"$dynamicRef": "#x"}})), "$dynamicRef is not supported"),
+            (with(&json!({"a": 1})), "/properties/a: expected a schema"),
+            (with(&json!([])), "/properties: expected an object of schemas"),
+            (json!({"type": "object", "allOf": {}}), "/allOf: expected a list of schemas"),
+            (json!({"type": "object", "items": [{}]}), "/items: expected a schema"),
+            (with(&json!({"a": {"$ref": "#"}})), "leads back to itself"),
+            (json!({"type": "object", "$ref": "#"}), "leads back to itself"),
+            (with(&json!({"a": {"properties": {"b": {"$ref": "#/properties/a"}}}})), "leads back to itself"),
+        ] {
+            let problem = input(&schema).unwrap_err();
+            assert!(problem.contains(expected), "{schema}: {problem}");
+        }
+        for (text, expected) in [
+            ("{", "expected JSON"),
+            ("{} {}", "expected JSON"),
+            (r#"{"type":"object","type":"object"}"#, "/type stands twice"),
+            (r#"{"type":"object","allOf":[{"enum":[{"a":1,"\u0061":2}]}]}"#, "/allOf/0/enum/0/a stands twice"),
+            (r#"{"type":"object","x":{"\ud800":1}}"#, "/x has a member whose name is not valid Unicode"),
+        ] {
+            let problem = check(text, Purpose::Input).unwrap_err().join("; ");
+            assert!(problem.contains(expected), "{text}: {problem}");
+        }
+    }
+
+    #[test]
+    fn bombs_are_not_taken() {
+        let long = with(&json!({"a": {"description": "x".repeat(LONGEST)}}));
+        assert!(input(&long).unwrap_err().contains("65536 bytes"));
+        let deep = format!(r#"{{"type":"object","x":{}{}}}"#, "[".repeat(DEEPEST), "]".repeat(DEEPEST));
+        assert!(check(&deep, Purpose::Input).unwrap_err().join("").contains("32 levels"));
+        let many: serde_json::Map<_, _> = (0..1_001).map(|n| (n.to_string(), json!({}))).collect();
+        assert!(input(&with(&Value::Object(many))).unwrap_err().contains("1000 schemas"));
+        // Thirty schemas that would be a thousand million.
+        let mut doubling: serde_json::Map<_, _> = (1..30)
+            .map(|n| {
+                (
+                    n.to_string(),
+                    json!({"allOf": [{"$ref": format!("#/$defs/{}", n - 1)}, {"$ref": format!("#/$defs/{}", n - 1)}]}),
+                )
+            })
+            .collect();
+        doubling.insert("0".into(), json!({"type": "string"}));
+        let bomb = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/29"}}, "$defs": doubling});
+        assert!(input(&bomb).unwrap_err().contains("10000 schemas"));
+        let chain: serde_json::Map<_, _> =
+            (0..100).map(|n| (n.to_string(), json!({"$ref": format!("#/$defs/{}", n + 1)}))).collect();
+        let chain = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/0"}}, "$defs": chain});
+        assert!(input(&chain).unwrap_err().contains("32 references"));
+    }
+
+    #[test]
+    fn marks_are_found_where_only_properties_lead_to_them() {
+        let schema = with(&json!({
+            "region": {"type": "string", "x-mcp-header": "Region"},
+            "page": {"type": "object", "properties": {"size": {"type": "integer", "x-mcp-header": "Page-Size"}}},
+            "dry": {"type": "boolean", "x-mcp-header": "dry!"},
+            "x-mcp-header": {"type": "array"},
+        }));
+        let mirrored = input(&schema).unwrap().mirrored;
+        let found: Vec<_> =
+            mirrored.iter().map(|mark| (mark.name.as_str(), mark.path.join("."), mark.scalar)).collect();
+        for expected in [
+            ("Region", "region".to_owned(), Scalar::Text),
+            ("Page-Size", "page.size".to_owned(), Scalar::Integer),
+            ("dry!", "dry".to_owned(), Scalar::Boolean),
+        ] {
+            assert!(found.contains(&expected), "{found:?}");
+        }
+        assert_eq!(found.len(), 3);
+        assert_eq!(check(&schema.to_string(), Purpose::Output).unwrap().mirrored, Vec::new());
+    }
+
+    #[test]
+    fn every_rule_of_marks_is_kept() {
+        let text = |mark: Value| json!({"type": "string", "x-mcp-header": mark});
+        for (schema, expected) in [
+            (with(&json!({"a": text(json!(""))})), "/properties/a: expected x-mcp-header to be a token"),
+            (with(&json!({"a": text(json!("Re gion"))})), "token"),
+            (with(&json!({"a": text(json!("Région"))})), "token"),
+            (with(&json!({"a": text(json!("a:b"))})), "token"),
+            (with(&json!({"a": text(json!("a\r\nb"))})), "token"),
+            (with(&json!({"a": text(json!("x".repeat(65)))})), "token"),
+            (with(&json!({"a": text(json!(5))})), "token"),
+            (with(&json!({"a": text(Value::Null)})), "token"),
+            (
+                with(&json!({"a": text(json!("Region")), "b": text(json!("rEGION"))})),
+                "stands twice, in any letter case",
+            ),
+            (with(&json!({"a": {"type": "number", "x-mcp-header": "A"}})), "/properties/a: expected the type"),
+            (with(&json!({"a": {"type": "array", "x-mcp-header": "A"}})), "exactly one of string"),
+            (with(&json!({"a": {"type": "object", "x-mcp-header": "A"}})), "exactly one of string"),
+            (with(&json!({"a": {"type": "null", "x-mcp-header": "A"}})), "exactly one of string"),
+            (with(&json!({"a": {"type": ["string", "null"], "x-mcp-header": "A"}})), "exactly one of string"),
+            (with(&json!({"a": {"enum": ["x"], "x-mcp-header": "A"}})), "exactly one of string"),
+            (json!({"type": "object", "x-mcp-header": "A"}), "the root: expected the type"),
+            (
+                with(&json!({"a": {"type": "array", "items": text(json!("A"))}})),
+                "/properties/a/items: x-mcp-header may stand only where",
+            ),
+            (json!({"type": "object", "oneOf": [with(&json!({"a": text(json!("A"))}))]}), "/oneOf/0/properties/a"),
+            (json!({"type": "object", "anyOf": [with(&json!({"a": text(json!("A"))}))]}), "may stand only where"),
+            (json!({"type": "object", "allOf": [with(&json!({"a": text(json!("A"))}))]}), "may stand only where"),
+            (json!({"type": "object", "not": with(&json!({"a": text(json!("A"))}))}), "may stand only where"),
+            (json!({"type": "object", "if": with(&json!({"a": text(json!("A"))}))}), "may stand only where"),
+            (json!({"type": "object", "then": with(&json!({"a": text(json!("A"))}))}), "may stand only where"),
+            (json!({"type": "object", "else": with(&json!({"a": text(json!("A"))}))}), "may stand only where"),
+            (json!({"type": "object", "patternProperties": {"a": text(json!("A"))}}), "may stand only where"),
+            (json!({"type": "object", "additionalProperties": text(json!("A"))}), "may stand only where"),
+            (
+                json!({"type": "object", "$defs": {"a": text(json!("A"))}}),
+                "/$defs/a: x-mcp-header may stand only where",
+            ),
+            (with(&json!({"a": text(json!("A")), "b": {"$ref": "#/properties/a"}})), "a $ref leads to a parameter"),
+        ] {
+            let problem = input(&schema).unwrap_err();
+            assert!(problem.contains(expected), "{schema}: {problem}");
+        }
+        let many: serde_json::Map<_, _> = (0..17).map(|n| (n.to_string(), text(json!(format!("h{n}"))))).collect();
+        assert!(input(&with(&Value::Object(many))).unwrap_err().contains("at most 16 parameters"));
+    }
+
+    /// Values that look like schemas.
+    fn schemas() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(json!("object")),
+            Just(json!("string")),
+            Just(json!("#")),
+            Just(json!("#/properties/a")),
+            Just(json!(true)),
+            Just(json!("Region")),
+            Just(Value::Null),
+            Just(json!([1])),
+            any::<i32>().prop_map(Value::from)
+        ];
+        leaf.prop_recursive(5, 40, 4, |inner| {
+            let keyword = prop_oneof![
+                Just("type"),
+                Just("properties"),
+                Just("a"),
+                Just("$ref"),
+                Just("$defs"),
+                Just("allOf"),
+                Just("items"),
+                Just("x-mcp-header"),
+                Just("not"),
+                Just("~/")
+            ];
+            prop_oneof![
+                proptest::collection::vec((keyword, inner.clone()), 0..4).prop_map(|members| Value::Object(
+                    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+                )),
+                proptest::collection::vec(inner, 0..3).prop_map(Value::Array),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn any_schema_is_taken_whole_or_refused_with_a_reason(mut schema in schemas(), spaces in any::<bool>()) {
+            if let Value::Object(members) = &mut schema {
+                members.insert("type".into(), json!("object"));
+            }
+            let text = if spaces { serde_json::to_string_pretty(&schema).unwrap() } else { schema.to_string() };
+            match check(&text, Purpose::Input) {
+                Ok(taken) => {
+                    prop_assert_eq!(serde_json::from_str::<Value>(&taken.text).unwrap(), schema.clone());
+                    for mark in taken.mirrored {
+                        let pointer: String = mark.path.iter().map(|name| below("/properties", name)).collect();
+                        prop_assert_eq!(&schema.pointer(&pointer).unwrap()["x-mcp-header"], &json!(mark.name));
+                    }
+                }
+                Err(problems) => prop_assert!(!problems.is_empty() && problems.iter().all(|problem| !problem.is_empty())),
+            }
+        }
+
+        #[test]
+        fn no_text_breaks_it(text in r#"[\[\]{}",:\\a-z$#/0-9. -]{0,80}"#) {
+            let _ = check(&text, Purpose::Input);
+        }
+    }
+}
