@@ -5,10 +5,14 @@
 
 use std::fmt::Debug;
 
+use kobana_wire::extension::{
+    Annotations, Answers, Block, Client, Content, Document, DocumentBody, InputRequired, Kind, Media, Message,
+    Mirrored, Offer, Outcome, Question, Resource, Role, Scalar, Stopped, Use,
+};
 use kobana_wire::{
-    Action, Admitted, Allowance, Answer, As, Authenticate, Call, Credentials, Denial, Failure, Function, Method,
-    PREFIX, Prepare, Profile, RedeemConfirmation, Redemption, Request, Response, Suggest, Throttle, Unreadable,
-    VERSION, read, write,
+    Action, Admitted, Allowance, Answer, As, Authenticate, Call, Credentials, Denial, Failure, FindOffer, Function,
+    Method, Offers, Open, PREFIX, Prepare, Profile, RedeemConfirmation, Redemption, Request, Response, Seal, Suggest,
+    Throttle, Unreadable, UseOffer, VERSION, read, write,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -107,6 +111,110 @@ fn confirmations() {
     ] {
         is::<<RedeemConfirmation as Function>::Reply>(&Err(refusal), bytes);
     }
+}
+
+fn action() -> Action {
+    Action { name: text("n"), arguments: text("{}"), target: text(""), version: text("v"), client: None }
+}
+
+#[test]
+fn offers() {
+    for (index, kind) in [Kind::Tool, Kind::Resource, Kind::ResourceTemplate, Kind::Prompt].into_iter().enumerate() {
+        is::<<Offers as Function>::Question>(&As { ticket: text("T"), question: kind }, &format!("01540{index}"));
+        let find = As { ticket: text("T"), question: (kind, text("n")) };
+        is::<<FindOffer as Function>::Question>(&find, &format!("01540{index}016e"));
+    }
+    let mirrored = |scalar| Mirrored { name: text("R"), path: vec![text("a"), text("b")], scalar };
+    let offer = Offer {
+        name: text("n"),
+        extension: text("e"),
+        version: text("v"),
+        read_only: true,
+        missing_scope: Some(text("s")),
+        definition: text("d"),
+        suggestions: vec![(text("a"), vec![text("x")])],
+        mirrored: vec![mirrored(Scalar::Text), mirrored(Scalar::Integer), mirrored(Scalar::Boolean)],
+    };
+    let bytes = "016e0165017601010173016401016101017803015202016101620001520201610162010152020161016202";
+    is::<<FindOffer as Function>::Reply>(&Ok(Some(offer.clone())), &format!("0001{bytes}"));
+    is::<<Offers as Function>::Reply>(&Ok(vec![offer]), &format!("0001{bytes}"));
+    is::<<FindOffer as Function>::Reply>(&Ok(None), "0000");
+}
+
+#[test]
+fn uses_and_what_comes_of_them() {
+    let wanted = Use {
+        kind: Kind::Prompt,
+        name: text("n"),
+        version: text("v"),
+        arguments: text("{}"),
+        client: Client { form: true, url: false, sampling: true, roots: false },
+        answers: Some(Answers { state: Some(vec![0, 255]), responses: vec![(text("k"), text("1"))] }),
+    };
+    is::<<UseOffer as Function>::Question>(
+        &As { ticket: text("T"), question: wanted },
+        "015403016e0176027b7d0100010001010200ff01016b0131",
+    );
+    let reply = |outcome, bytes: &str| {
+        is::<<UseOffer as Function>::Reply>(&Ok(outcome), &format!("00{}", bytes.replace(' ', "")))
+    };
+    reply(
+        Outcome::Tool { content: every_content(), structured: Some(text("1")), is_error: true },
+        &format!("00{CONTENT}01013101"),
+    );
+    let document = Document { uri: text("u"), media_type: None, body: DocumentBody::Blob(vec![1]) };
+    reply(Outcome::Documents(vec![document]), "0101017500010101");
+    let message = |role| Message { role, block: Block { content: Content::Text(text("t")), annotations: None } };
+    let messages = vec![message(Role::User), message(Role::Assistant)];
+    reply(Outcome::Prompt { description: Some(text("d")), messages }, "02010164 02 0000017400 0100017400");
+    let requests = vec![
+        (text("a"), Question::Form { message: text("m"), schema: text("s") }),
+        (text("b"), Question::Visit { message: text("m"), url: text("u"), id: text("i") }),
+        (text("c"), Question::Sampling(text("p"))),
+        (text("d"), Question::Roots),
+    ];
+    reply(
+        Outcome::InputRequired(InputRequired { requests, state: Some(vec![7]) }),
+        "03 04 016100016d0173 016201016d01750169 0163020170 016403 010107",
+    );
+    reply(Outcome::Missing, "04");
+    reply(Outcome::Invalid(text("{}")), "05027b7d");
+    let stopped = Stopped { code: text("c"), message: text("m"), limit: Some(text("l")), retry_after: Some(3) };
+    reply(Outcome::Stopped(stopped), "060163016d01016c0103");
+}
+
+/// The bytes of [`every_content`].
+const CONTENT: &str =
+    "0500017401020001 01000000000000e03f01017a 010109016d00 020109016d00 030175016e00000000 04017501016d00017400";
+
+fn every_content() -> Vec<Block> {
+    let plain = |content| Block { content, annotations: None };
+    let annotations = Annotations {
+        audience: vec![Role::User, Role::Assistant],
+        priority: Some(0.5),
+        last_modified: Some(text("z")),
+    };
+    let media = || Media { data: vec![9], media_type: text("m") };
+    let link = Resource { uri: text("u"), name: text("n"), title: None, description: None, media_type: None };
+    let document = Document { uri: text("u"), media_type: Some(text("m")), body: DocumentBody::Text(text("t")) };
+    vec![
+        Block { content: Content::Text(text("t")), annotations: Some(annotations) },
+        plain(Content::Image(media())),
+        plain(Content::Audio(media())),
+        plain(Content::Link(link)),
+        plain(Content::Document(document)),
+    ]
+}
+
+#[test]
+fn states() {
+    let seal = As { ticket: text("T"), question: (action(), serde_bytes::ByteBuf::from(vec![1, 2])) };
+    is::<<Seal as Function>::Question>(&seal, "0154016e027b7d00017600020102");
+    is::<<Seal as Function>::Reply>(&Ok(text("S")), "000153");
+    let open = As { ticket: text("T"), question: (text("S"), action()) };
+    is::<<Open as Function>::Question>(&open, "01540153016e027b7d00017600");
+    is::<<Open as Function>::Reply>(&Ok(serde_bytes::ByteBuf::from(vec![1, 2])), "00020102");
+    is::<<Open as Function>::Reply>(&Err(Redemption::Expired), "0100");
 }
 
 #[test]

@@ -44,7 +44,7 @@ pub(super) fn check_template(template: &str) -> Result<(), String> {
         return wrong(&format!("it has 1 to {MOST_VARIABLES} variables"));
     }
     let repeated = |(index, name): (usize, &&str)| names.iter().take(index).any(|other| *other == *name);
-    if names.iter().enumerate().any(|pair| repeated(pair)) {
+    if names.iter().enumerate().any(repeated) {
         return wrong("a variable stands twice");
     }
     let whole = |segment: &str| {
