@@ -1,0 +1,97 @@
+//! How many calls run at once: so many for each workspace, and some more that wait for their turn.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+use uuid::Uuid;
+
+/// How many lanes may stand idle before they are cleared away.
+const MOST_IDLE: usize = 1_024;
+
+/// A lane for each workspace that calls extensions.
+#[derive(Debug)]
+pub(crate) struct Lanes {
+    at_once: usize,
+    waiting: usize,
+    wait: Duration,
+    lanes: Mutex<HashMap<Uuid, Arc<Lane>>>,
+}
+
+#[derive(Debug)]
+struct Lane {
+    /// Those that run or wait.
+    places: Arc<Semaphore>,
+    /// Those that run.
+    turns: Arc<Semaphore>,
+}
+
+/// Leave to run. It ends with the value.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    _place: OwnedSemaphorePermit,
+    _turn: OwnedSemaphorePermit,
+    _lane: Arc<Lane>,
+}
+
+impl Lanes {
+    pub(crate) fn new(at_once: u32, waiting: u32, wait: Duration) -> Self {
+        Self { at_once: at_once as usize, waiting: waiting as usize, wait, lanes: Mutex::default() }
+    }
+
+    /// Waits for a turn in the workspace's lane. None if too many wait, or if it takes too long.
+    pub(crate) async fn enter(&self, workspace: Uuid) -> Option<Turn> {
+        let lane = self.lane(workspace);
+        let place = Arc::clone(&lane.places).try_acquire_owned().ok()?;
+        let turn = timeout(self.wait, Arc::clone(&lane.turns).acquire_owned()).await.ok()?.ok()?;
+        Some(Turn { _place: place, _turn: turn, _lane: lane })
+    }
+
+    fn lane(&self, workspace: Uuid) -> Arc<Lane> {
+        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        if lanes.len() >= MOST_IDLE && !lanes.contains_key(&workspace) {
+            lanes.retain(|_, lane| Arc::strong_count(lane) > 1);
+        }
+        let lane = || {
+            let places = Arc::new(Semaphore::new(self.at_once.saturating_add(self.waiting)));
+            Arc::new(Lane { places, turns: Arc::new(Semaphore::new(self.at_once)) })
+        };
+        Arc::clone(lanes.entry(workspace).or_insert_with(lane))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn each_workspace_has_turns_of_its_own() {
+        let lanes = Lanes::new(2, 1, Duration::from_secs(1));
+        let (ours, theirs) = (Uuid::from_u128(1), Uuid::from_u128(2));
+        let first = lanes.enter(ours).await.unwrap();
+        let _second = lanes.enter(ours).await.unwrap();
+        assert!(lanes.enter(ours).await.is_none(), "it waits in vain");
+        assert!(lanes.enter(theirs).await.is_some());
+        let (third, full) = tokio::join!(lanes.enter(ours), async {
+            tokio::task::yield_now().await;
+            let full = lanes.enter(ours).await;
+            drop(first);
+            full
+        });
+        assert!(third.is_some() && full.is_none(), "one waits, the next is turned away");
+    }
+
+    #[tokio::test]
+    async fn idle_lanes_are_cleared_away() {
+        let lanes = Lanes::new(1, 0, Duration::from_secs(1));
+        let held = lanes.enter(Uuid::nil()).await.unwrap();
+        for number in 1..5_000 {
+            lanes.enter(Uuid::from_u128(number)).await.unwrap();
+        }
+        assert!(lanes.lanes.lock().unwrap().len() <= MOST_IDLE);
+        assert!(lanes.enter(Uuid::nil()).await.is_none(), "the one in use is still the same");
+        drop(held);
+    }
+}

@@ -1,0 +1,129 @@
+//! A component that was looked into: what it is, and how it is used. Nothing here knows a database or a workspace's rules.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use kobana_api::extensions::{Fault, NotInspected};
+use kobana_protocol::extensions::{self, Definition};
+use kobana_runtime::extension::{Artifact, Limits, Sandbox, Stopped, Unfit, Usage};
+use kobana_wire::extension::{Description, Outcome};
+use serde_json::Value;
+
+use crate::desk::{Desk, Visit};
+use crate::extension::{Asked, Extension, Ready, judge};
+
+/// Seconds after which a component may be handed in again when there was no room to look into it.
+const RETRY_AFTER: u32 = 5;
+
+/// An extension, compiled and known. Clones share it.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    artifact: Artifact,
+    extension: Arc<Extension>,
+}
+
+impl Loaded {
+    /// Compiles and links a component, asks it twice what it is, and checks what it says: names, sizes, schemas, templates.
+    ///
+    /// # Errors
+    /// What is wrong with it, all at once where that can be told, or that there is no room to look into it.
+    pub async fn load(sandbox: &Sandbox, limits: &Limits, component: Bytes) -> Result<Self, NotInspected> {
+        let artifact = sandbox.compile(component).await.map_err(|unfit| NotInspected::Refused(unfit_faults(&unfit)))?;
+        let description = describe(sandbox, limits, &artifact).await?;
+        let fault = |field, message: &str| NotInspected::Refused(vec![Fault::new(field, message)]);
+        if describe(sandbox, limits, &artifact).await? != description {
+            return Err(fault("describe", "expected the same description every time, and the second one differs"));
+        }
+        let check = move || {
+            let definitions = extensions::check(&description)
+                .map_err(|problems| problems.into_iter().map(|p| Fault::new(p.field, p.message)).collect::<Vec<_>>())?;
+            let extension = Extension::new(description, definitions);
+            match extension.faults() {
+                faults if faults.is_empty() => Ok(extension),
+                faults => Err(faults),
+            }
+        };
+        // Large schemas take a while, and other requests are waiting.
+        match tokio::task::spawn_blocking(check).await {
+            Ok(Ok(extension)) => Ok(Self { artifact, extension: Arc::new(extension) }),
+            Ok(Err(faults)) => Err(NotInspected::Refused(faults)),
+            Err(_) => Err(fault("describe", "the description cannot be checked")),
+        }
+    }
+
+    /// What it says that it is.
+    #[must_use]
+    pub fn description(&self) -> &Description {
+        self.extension.description()
+    }
+
+    /// What the protocol has made of that.
+    #[must_use]
+    pub fn definitions(&self) -> &[Definition] {
+        self.extension.definitions()
+    }
+
+    /// The JSON Schema of a tool's arguments.
+    #[must_use]
+    pub fn input_schema(&self, tool: &str) -> Option<&Value> {
+        self.extension.input_schema(tool)
+    }
+
+    /// Uses it: checks the arguments, runs it as the visitor and with no more than the extension declares, and checks what comes
+    /// of it. Arguments that cannot be used, and names that it does not have, are told without running it.
+    ///
+    /// # Errors
+    /// Why it was stopped.
+    pub async fn run(
+        &self,
+        sandbox: &Sandbox,
+        limits: &Limits,
+        visit: Visit,
+        asked: Asked,
+    ) -> (Usage, Result<Outcome, Stopped>) {
+        match self.extension.ready(asked) {
+            Ok(ready) => run(&self.extension, &self.artifact, sandbox, limits, visit, ready).await,
+            Err(outcome) => (Usage::default(), Ok(outcome)),
+        }
+    }
+}
+
+/// Puts a question that was checked, and checks the answer.
+pub(crate) async fn run(
+    extension: &Extension,
+    artifact: &Artifact,
+    sandbox: &Sandbox,
+    limits: &Limits,
+    visit: Visit,
+    ready: Ready<'_>,
+) -> (Usage, Result<Outcome, Stopped>) {
+    let (question, read_only, output) = match ready.parts() {
+        Ok(parts) => parts,
+        Err(stopped) => return (Usage::default(), Err(stopped)),
+    };
+    let desk = Desk::new(visit, extension.scopes(), read_only);
+    let (usage, outcome) = sandbox.run(artifact, limits, question, Arc::new(desk)).await;
+    (usage, outcome.and_then(|outcome| judge(output, outcome)))
+}
+
+async fn describe(sandbox: &Sandbox, limits: &Limits, artifact: &Artifact) -> Result<Description, NotInspected> {
+    match sandbox.describe(artifact, limits).await.1 {
+        Ok(description) => Ok(description),
+        Err(Stopped::Busy) => {
+            Err(NotInspected::Unavailable { retry_after: RETRY_AFTER, cause: "too many extensions are running".to_owned() })
+        }
+        Err(stopped) => Err(NotInspected::Refused(vec![Fault::new("describe", stopped.to_string())])),
+    }
+}
+
+/// What is wrong, by what it is about.
+fn unfit_faults(unfit: &Unfit) -> Vec<Fault> {
+    let each = |field: &str, names: &[String], message: &str| -> Vec<Fault> {
+        names.iter().map(|name| Fault::new(format!("{field}.{name}"), message)).collect()
+    };
+    match unfit {
+        Unfit::Imports(names) => each("imports", names, "an extension does not get this"),
+        Unfit::Exports(names) => each("exports", names, "is missing"),
+        other => vec![Fault::new("component", other.to_string())],
+    }
+}

@@ -1,0 +1,51 @@
+//! Where the logs of extensions go: to `tracing`, line by line, each with whose it is.
+
+use std::sync::Arc;
+
+use kobana_runtime::extension::Level;
+use kobana_store::extensions::Enabled;
+use uuid::Uuid;
+
+use crate::desk::Log;
+
+/// The target of everything that extensions log, and that is logged about them.
+pub(crate) const TARGET: &str = "kobana::extension";
+/// The longest line, in characters.
+const LONGEST: usize = 1_000;
+
+/// The log of a version.
+pub(crate) fn of(workspace: Uuid, row: &Enabled) -> Log {
+    let (extension, version) = (row.extension.clone(), row.version.clone());
+    Arc::new(move |level, message| {
+        let line = line(message);
+        match level {
+            Level::Debug => tracing::debug!(target: TARGET, %workspace, extension, version, "{line}"),
+            Level::Info => tracing::info!(target: TARGET, %workspace, extension, version, "{line}"),
+            Level::Warn => tracing::warn!(target: TARGET, %workspace, extension, version, "{line}"),
+            Level::Error => tracing::error!(target: TARGET, %workspace, extension, version, "{line}"),
+        }
+    })
+}
+
+/// One line of text, which can neither pass for another one nor steer a terminal.
+fn line(message: &str) -> String {
+    let clean = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    let mut line: String = message.trim_end().chars().take(LONGEST).map(clean).collect();
+    if message.trim_end().chars().nth(LONGEST).is_some() {
+        line.push('…');
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_one_line() {
+        assert_eq!(line("score 7\n"), "score 7");
+        assert_eq!(line("a\n2026-01-01 ERROR kobana: b\u{1b}[2J"), "a\u{fffd}2026-01-01 ERROR kobana: b\u{fffd}[2J");
+        assert_eq!(line(&"ç".repeat(2_000)).chars().count(), LONGEST + 1);
+        assert_eq!(line(&"ç".repeat(LONGEST)).chars().count(), LONGEST);
+    }
+}
