@@ -8,7 +8,8 @@ use wasmtime::component::Resource;
 use crate::bindings::Handle;
 use crate::bindings::kobana::api::dispatch as wit;
 use crate::dispatch::{
-    self, Action, Allowance, Answer, Credentials, Denial, Failure, Method, Profile, Redemption, Request, Response, Throttle,
+    self, Action, Allowance, Answer, Credentials, Denial, Failure, Method, Profile, Redemption, Request, Response,
+    Throttle,
 };
 use crate::state::State;
 
