@@ -106,6 +106,18 @@ fn resources_and_prompts_may_ask() {
 }
 
 #[test]
+fn a_prompt_and_a_tool_of_one_name_do_not_share_states() {
+    let mut host = with([asks(Some(b"x")), asks(Some(b"x"))]);
+    host.offers.push((Kind::Tool, offer(REVIEW, true, "")));
+    let tool = || Ask::tool(REVIEW, json!({}));
+    let (of_tool, of_prompt) = (tool().send(&host).state(), get(json!({})).send(&host).state());
+    let refused = Some("request_state_invalid");
+    assert_eq!(tool().with("requestState", of_prompt).send(&host).error().2, refused);
+    assert_eq!(get(json!({})).with("requestState", of_tool).send(&host).error().2, refused);
+    assert_eq!(host.count("use"), 2);
+}
+
+#[test]
 fn a_prompt_takes_texts() {
     let host = with([review(), review()]);
     let told = get(json!({"topic": "ção", "tone": "warm"})).send(&host);
