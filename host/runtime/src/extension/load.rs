@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use wasmtime::component::types::ComponentItem;
+use wasmparser::{BinaryReaderError, ComponentExternalKind, ComponentTypeRef, Parser, Payload};
 use wasmtime::component::{Component, HasData, Linker, ResourceTable};
 use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 use wasmtime_wasi::WasiView;
@@ -14,6 +14,7 @@ use wasmtime_wasi::random::WasiRandom;
 use super::bindings::{ExtensionPre, kobana};
 use super::settings::Settings;
 use super::state::State;
+use super::threads;
 use crate::limits::HOST_STACK;
 use crate::load::{StartError, check_kind, line, open_cache, unversioned};
 
@@ -92,8 +93,6 @@ pub(super) fn engine(settings: &Settings, cache: Option<&Path>) -> Result<Engine
         // An extension is called, answers, and that is it. Without the event loop a call is cheaper.
         .wasm_component_model_async(false)
         .concurrency_support(false)
-        // Whoever installs an extension is to take one processor, not all of them.
-        .parallel_compilation(false)
         .max_wasm_stack(settings.stack)
         .async_stack_size(settings.stack + HOST_STACK)
         .allocation_strategy(InstanceAllocationStrategy::Pooling(pool(settings)));
@@ -128,27 +127,58 @@ pub(super) fn load(linker: &Linker<State>, settings: &Settings, bytes: &[u8]) ->
         StartError::NotAComponent(what) => Unfit::NotAComponent(what.to_owned()),
         other => Unfit::Unusable(other.to_string()),
     })?;
-    let engine = linker.engine();
-    let component = Component::from_binary(engine, bytes).map_err(|problem| Unfit::Unusable(line(&problem)))?;
-    check_shape(engine, &component)?;
+    check_shape(bytes)?;
+    let compile = || Component::from_binary(linker.engine(), bytes).map_err(|problem| Unfit::Unusable(line(&problem)));
+    let component = threads::for_compiling().map_err(Unfit::Unusable)?.install(compile)?;
     let fit = |problem: wasmtime::Error| Unfit::Mismatch(line(&problem));
     let linked = linker.instantiate_pre(&component).map_err(fit)?;
     ExtensionPre::new(linked).map(Artifact).map_err(fit)
 }
 
-fn check_shape(engine: &Engine, component: &Component) -> Result<(), Unfit> {
-    let shape = component.component_type();
-    let known = |name: &str| LINKED.contains(&unversioned(name));
-    let unknown: Vec<String> =
-        shape.imports(engine).map(|(name, _)| name).filter(|name| !known(name)).map(str::to_owned).collect();
+/// Checks what a component imports and exports by name, before anything costly is done with it. What is malformed is for the
+/// compiler to say.
+fn check_shape(bytes: &[u8]) -> Result<(), Unfit> {
+    let (imports, exports) = shape(bytes).map_err(|problem| Unfit::Unusable(problem.message().to_owned()))?;
+    let known = |name: &String| LINKED.contains(&unversioned(name));
+    let unknown: Vec<String> = imports.into_iter().filter(|name| !known(name)).collect();
     if !unknown.is_empty() {
         return Err(Unfit::Imports(unknown));
     }
-    let there = |name: &str| {
-        shape.exports(engine).any(|(export, item)| export == name && matches!(item.ty, ComponentItem::ComponentFunc(_)))
-    };
+    let there = |name: &str| exports.iter().any(|export| export == name);
     let missing: Vec<String> = EXPORTS.iter().filter(|name| !there(name)).map(|name| (*name).to_owned()).collect();
     if missing.is_empty() { Ok(()) } else { Err(Unfit::Exports(missing)) }
+}
+
+/// The names of what a component imports, and of the functions that it exports. What is inside of it, such as components that it
+/// was made of, has imports of its own, which are nobody's business.
+fn shape(bytes: &[u8]) -> Result<(Vec<String>, Vec<String>), BinaryReaderError> {
+    let (mut imports, mut exports) = (Vec::new(), Vec::new());
+    let mut depth = 0_u32;
+    for payload in Parser::new(0).parse_all(bytes) {
+        match payload? {
+            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
+            Payload::End(_) => depth = depth.saturating_sub(1),
+            Payload::ComponentImportSection(section) if depth == 0 => {
+                for import in section {
+                    let import = import?;
+                    // Names for types of the interfaces before.
+                    if !matches!(import.ty, ComponentTypeRef::Type(_)) {
+                        imports.push(import.name.name.to_owned());
+                    }
+                }
+            }
+            Payload::ComponentExportSection(section) if depth == 0 => {
+                for export in section {
+                    let export = export?;
+                    if export.kind == ComponentExternalKind::Func {
+                        exports.push(export.name.name.to_owned());
+                    }
+                }
+            }
+            _ => (),
+        }
+    }
+    Ok((imports, exports))
 }
 
 /// `wasi:io` needs nothing but the table.

@@ -13,7 +13,8 @@ use super::settings::{Limits, Settings};
 /// What a call used, whatever came of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Fuel: about one unit for each instruction of WebAssembly.
+    /// Fuel: about one unit for each instruction of WebAssembly. Of a call that took too long it is what was on record when it was
+    /// ended, which a loop that calls nothing does not add to.
     pub fuel: u64,
     /// The largest size of its memories together, in bytes.
     pub memory: usize,

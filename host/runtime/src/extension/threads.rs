@@ -5,6 +5,7 @@
 
 use std::io;
 
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use tokio::runtime::{Builder, Handle, Runtime};
 
 /// The priority of the threads, as a nice value: each step is about a tenth less of a contended processor.
@@ -18,7 +19,7 @@ impl Threads {
     pub(super) fn start(threads: usize) -> io::Result<Self> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(threads)
-            // For compiling: more than one at a time is not worth its memory.
+            // For compiling: more than one component at a time is not worth its memory.
             .max_blocking_threads(1)
             .thread_name("extensions")
             .enable_time()
@@ -39,6 +40,12 @@ impl Drop for Threads {
             runtime.shutdown_background();
         }
     }
+}
+
+/// Threads for the compiler, of the same low priority. They end when the pool is dropped.
+pub(super) fn for_compiling() -> Result<ThreadPool, String> {
+    let pool = ThreadPoolBuilder::new().thread_name(|_| "compiler".to_owned()).start_handler(|_| step_back()).build();
+    pool.map_err(|problem| problem.to_string())
 }
 
 /// Lowers the priority of the current thread. On Linux a thread has one of its own; elsewhere only the process has.

@@ -75,6 +75,7 @@ impl Guest for Hostile {
             b"traps-it" => panic!("as told"),
             b"bad-json" => description(r#"{"type":"#),
             b"enormous" => description(&format!("\"{}\"", "x".repeat(64 << 20))),
+            b"vastness" => description(&format!("\"{}\"", "x".repeat(1 << 20))),
             b"calls-it" => {
                 let answer = api::call(&request(Method::Get, "/emails", None));
                 assert!(matches!(answer, Err(api::Failure::Refused)) && api::who().is_none());
