@@ -4,8 +4,8 @@ use kobana_contract::operations::emails::{EmailFilter, EmailStatus};
 use kobana_contract::{PageQuery, Timestamp};
 use kobana_store::page::{self, Position};
 use kobana_store::rows::{
-    AgentRunColumn, AgentRuns, Agents, Deliveries, DeliveryColumn, EmailColumn, Emails, Inboxes, SystemEventColumn,
-    SystemEvents, Webhooks, WorkspaceColumn, Workspaces,
+    AgentRunColumn, AgentRuns, Agents, Deliveries, DeliveryColumn, EmailColumn, Emails, Extensions, Inboxes,
+    SystemEventColumn, SystemEvents, Webhooks, WorkspaceColumn, Workspaces,
 };
 use kobana_store::suggest::{self, Suggested};
 use kobana_store::{InOrganization, InWorkspace, Listed, Location, Scope as _, Store, demo};
@@ -114,6 +114,7 @@ async fn no_other_list_scans_or_sorts() {
     check::<Inboxes>(&store, "inboxes", ACME.find::<Inboxes>()).await;
     check::<Agents>(&store, "agents", ACME.find::<Agents>()).await;
     check::<Webhooks>(&store, "webhooks", ACME.find::<Webhooks>()).await;
+    check::<Extensions>(&store, "extensions", ACME.find::<Extensions>()).await;
     let deliveries = ACME.find::<Deliveries>().filter(DeliveryColumn::WebhookId.eq(SOME));
     check::<Deliveries>(&store, "deliveries", deliveries).await;
     let runs = || ACME.find::<AgentRuns>();
