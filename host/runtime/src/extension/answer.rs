@@ -99,7 +99,11 @@ pub(super) fn prompt_outcome(outcome: wit::PromptOutcome) -> Checked<wire::Outco
             Ok(wire::Outcome::Prompt { description, messages: messages.collect::<Checked<_>>()? })
         }
         wit::PromptOutcome::Error(message) => {
-            let error = serde_json::json!({"error": {"code": "validation_failed", "message": message}});
+            let error = serde_json::json!({"error": {
+                "code": "validation_failed",
+                "message": "Some arguments are missing or wrong; see details",
+                "details": {"field_errors": {}, "form_errors": [message]},
+            }});
             Ok(wire::Outcome::Invalid(error.to_string()))
         }
         wit::PromptOutcome::InputRequired(input) => input_required(input),

@@ -15,7 +15,7 @@ impl types::Host for State {}
 
 impl wit::Host for State {
     async fn call(&mut self, request: wit::Request) -> Result<Result<wit::Response, wit::Failure>> {
-        self.called_api()?;
+        self.called_api(request.body.as_ref().map_or(0, Vec::len))?;
         let api = Arc::clone(&self.api);
         let request = Request::from(request);
         let call = async move { api.call(request).await }.instrument(self.span.clone());

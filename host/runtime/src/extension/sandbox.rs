@@ -75,7 +75,12 @@ struct Inner {
     settings: Arc<Settings>,
     linker: Linker<State>,
     running: Arc<Semaphore>,
-    threads: OnceLock<Threads>,
+    engaged: OnceLock<Result<Engaged, String>>,
+}
+
+/// What is there from the first call on: a server without extensions is to have no threads for them.
+struct Engaged {
+    threads: Threads,
     _ticks: Ticks,
 }
 
@@ -97,11 +102,9 @@ impl Sandbox {
         settings.validate()?;
         let engine = load::engine(&settings, cache_dir)?;
         let linker = load::linker(&engine).map_err(|problem| StartError::Engine(line(&problem)))?;
-        let ticks =
-            Ticks::start(&engine, settings.tick()).map_err(|problem| StartError::Engine(problem.to_string()))?;
         let running = Arc::new(Semaphore::new(settings.calls as usize));
         let settings = Arc::new(settings);
-        Ok(Self(Arc::new(Inner { settings, linker, running, threads: OnceLock::new(), _ticks: ticks })))
+        Ok(Self(Arc::new(Inner { settings, linker, running, engaged: OnceLock::new() })))
     }
 
     /// The settings that it was made with.
@@ -110,7 +113,7 @@ impl Sandbox {
         &self.0.settings
     }
 
-    /// Compiles a component, checks that it fits and links it. One at a time is compiled, on a thread of low priority.
+    /// Compiles a component, checks that it fits and links it, on threads of low priority. Two are compiled at a time.
     ///
     /// # Errors
     /// Why it is no extension.
@@ -201,12 +204,15 @@ impl Inner {
     }
 
     fn threads(&self) -> Result<&Handle, String> {
-        if self.threads.get().is_none() {
-            // Of two that start at the same time, one is used and the other ends at once.
-            let threads = Threads::start(self.settings.threads()).map_err(|problem| problem.to_string())?;
-            let _ = self.threads.set(threads);
-        }
-        self.threads.get().and_then(Threads::handle).ok_or_else(|| "the threads have ended".to_owned())
+        let engage = || self.engage().map_err(|problem| problem.to_string());
+        let engaged = self.engaged.get_or_init(engage).as_ref().map_err(Clone::clone)?;
+        engaged.threads.handle().ok_or_else(|| "the threads have ended".to_owned())
+    }
+
+    fn engage(&self) -> std::io::Result<Engaged> {
+        let threads = Threads::start(self.settings.threads())?;
+        let ticks = Ticks::start(self.linker.engine(), self.settings.tick())?;
+        Ok(Engaged { threads, _ticks: ticks })
     }
 }
 

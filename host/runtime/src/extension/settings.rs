@@ -51,7 +51,7 @@ impl Default for Settings {
             calls: 32,
             queue_wait_ms: 2_000,
             threads: None,
-            component: 64 * MIB,
+            component: 32 * MIB,
             memory: 256 * MIB,
             memories: 2,
             table_elements: 100_000,
@@ -119,7 +119,7 @@ pub struct Limits {
     pub api_calls: u32,
     /// What it may write to the log, to its standard output and to its standard error together.
     pub log: usize,
-    /// The longest answer, and the most that it may hand over in any one call of the host. At least 1 KiB.
+    /// The longest answer, and the longest body of a call of the API. At least 1 KiB.
     pub output: usize,
 }
 

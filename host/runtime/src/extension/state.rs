@@ -62,9 +62,12 @@ impl State {
         Ok(())
     }
 
-    /// Counts a call of the API.
-    pub(super) fn called_api(&mut self) -> Result<()> {
+    /// Counts a call of the API that brings so many bytes.
+    pub(super) fn called_api(&mut self, bytes: usize) -> Result<()> {
         self.check()?;
+        if bytes > self.limits.output {
+            return Err(Stopped::Output(self.limits.output).into());
+        }
         if self.api_calls == self.limits.api_calls {
             return Err(Stopped::ApiCalls(self.limits.api_calls).into());
         }

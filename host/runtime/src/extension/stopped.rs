@@ -48,7 +48,7 @@ pub enum Stopped {
     ApiCalls(u32),
     /// It writes too much to the log; the limit in bytes.
     Log(usize),
-    /// It answers, or hands over in one call, too much; the limit in bytes.
+    /// It answers, or hands over in one call of the host, too much; the limit in bytes.
     Output(usize),
     /// Its calls are nested too deep; the size of the stack in bytes.
     Stack(usize),

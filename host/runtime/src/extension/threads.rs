@@ -19,8 +19,8 @@ impl Threads {
     pub(super) fn start(threads: usize) -> io::Result<Self> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(threads)
-            // For compiling: more than one component at a time is not worth its memory.
-            .max_blocking_threads(1)
+            // For compiling: each component takes a lot of memory meanwhile, and one that takes long is not to hold up all others.
+            .max_blocking_threads(2)
             .thread_name("extensions")
             .enable_time()
             .on_thread_start(step_back)

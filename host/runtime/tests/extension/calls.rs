@@ -99,6 +99,8 @@ async fn prompts_are_filled_in_or_refused() {
     assert_eq!(messages[0].role, Role::Assistant);
     assert_eq!(messages[0].block.content, Content::Text(r#"[("to", "whom")]"#.to_owned()));
     let (_, outcome) = case.ask(&tight(), fill("other")).await;
-    let error = r#"{"error":{"code":"validation_failed","message":"no \"such\" prompt"}}"#;
-    assert_eq!(outcome, Ok(Outcome::Invalid(error.to_owned())));
+    let Ok(Outcome::Invalid(error)) = outcome else { panic!("{outcome:?}") };
+    let error: serde_json::Value = serde_json::from_str(&error).unwrap();
+    assert_eq!(error["error"]["code"], "validation_failed");
+    assert_eq!(error["error"]["details"]["form_errors"], serde_json::json!(["no \"such\" prompt"]));
 }
