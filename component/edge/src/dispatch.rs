@@ -19,7 +19,6 @@ pub(crate) struct Edge;
 pub(crate) struct Proven {
     ticket: String,
     profile: kobana_wire::Profile,
-    allowance: kobana_wire::Allowance,
     /// By when everything has to be done, on the monotonic clock: the request of the client has one deadline, however
     /// many questions it takes.
     deadline: u64,
@@ -34,11 +33,12 @@ impl Proven {
 impl api::Guest for Edge {
     type Caller = Proven;
 
-    fn authenticate(credentials: api::Credentials) -> Result<api::Caller, api::Denial> {
+    fn authenticate(credentials: api::Credentials) -> Result<api::Admission, api::Denial> {
         let deadline = deadline();
         match ask::<Authenticate>(&credentials.into(), deadline) {
             Ok(Ok(kobana_wire::Admitted { ticket, profile, allowance })) => {
-                Ok(api::Caller::new(Proven { ticket, profile, allowance, deadline }))
+                let caller = api::Caller::new(Proven { ticket, profile, deadline });
+                Ok(api::Admission { caller, allowance: allowance.into() })
             }
             Ok(Err(denial)) => Err(denial.into()),
             Err(Trouble::Unavailable(seconds)) => Err(api::Denial::Unavailable(seconds)),
@@ -50,10 +50,6 @@ impl api::Guest for Edge {
 impl api::GuestCaller for Proven {
     fn profile(&self) -> api::Profile {
         self.profile.clone().into()
-    }
-
-    fn allowance(&self) -> api::Allowance {
-        self.allowance.into()
     }
 
     fn call(&self, request: api::Request) -> Result<api::Response, api::Failure> {

@@ -11,69 +11,80 @@ use crate::wit::kobana::api::dispatch as api;
 /// The API behind the component's imports.
 pub(crate) struct Api;
 
-impl Dispatch for Api {
-    type Caller = api::Caller;
+/// A caller that was let in.
+pub(crate) struct Admitted {
+    caller: api::Caller,
+    allowance: Allowance,
+}
 
-    async fn authenticate(&self, credentials: Credentials) -> Result<api::Caller, Denial> {
+impl Dispatch for Api {
+    type Caller = Admitted;
+
+    async fn authenticate(&self, credentials: Credentials) -> Result<Admitted, Denial> {
         let Credentials { authorization, workspace } = credentials;
-        api::authenticate(&api::Credentials { authorization, workspace }).map_err(Denial::from)
+        let api::Admission { caller, allowance } = api::authenticate(&api::Credentials { authorization, workspace })?;
+        Ok(Admitted { caller, allowance: allowance.into() })
     }
 }
 
-impl Caller for api::Caller {
+impl Caller for Admitted {
     async fn profile(&self) -> Profile {
-        let api::Profile { subject, client, workspace, scopes, permissions } = api::Caller::profile(self);
-        Profile { subject, client, workspace, scopes, permissions }
+        let api::Profile { subject, client, workspace, scopes, permissions } = self.caller.profile();
+        Profile { subject, client, workspace, scopes: words(&scopes), permissions: words(&permissions) }
     }
 
     async fn allowance(&self) -> Allowance {
-        api::Caller::allowance(self).into()
+        self.allowance
     }
 
     async fn call(&self, request: Request) -> Result<Response, Failure> {
-        api::Caller::call(self, &request.into()).map(Response::from).map_err(Failure::from)
+        self.caller.call(&request.into()).map(Response::from).map_err(Failure::from)
     }
 
     async fn prepare(&self, request: Request) -> Result<Response, Failure> {
-        api::Caller::prepare(self, &request.into()).map(Response::from).map_err(Failure::from)
+        self.caller.prepare(&request.into()).map(Response::from).map_err(Failure::from)
     }
 
     async fn suggest(&self, request: Request, prefix: String) -> Result<Response, Failure> {
-        api::Caller::suggest(self, &request.into(), &prefix).map(Response::from).map_err(Failure::from)
+        self.caller.suggest(&request.into(), &prefix).map(Response::from).map_err(Failure::from)
     }
 
     async fn issue_confirmation(&self, action: Action) -> Result<String, Failure> {
-        api::Caller::issue_confirmation(self, &action.into()).map_err(Failure::from)
+        self.caller.issue_confirmation(&action.into()).map_err(Failure::from)
     }
 
     async fn redeem_confirmation(&self, state: String, action: Action, answer: Answer) -> Result<(), Redemption> {
-        api::Caller::redeem_confirmation(self, &state, &action.into(), answer.into()).map_err(Redemption::from)
+        self.caller.redeem_confirmation(&state, &action.into(), answer.into()).map_err(Redemption::from)
     }
 
     async fn refuse_confirmation(&self, action: Action) {
-        api::Caller::refuse_confirmation(self, &action.into());
+        self.caller.refuse_confirmation(&action.into());
     }
 
     async fn offers(&self, kind: Kind) -> Result<Vec<Offer>, Failure> {
-        read(api::Caller::offers(self, kind.into()))
+        read(self.caller.offers(kind.into()))
     }
 
     async fn find_offer(&self, kind: Kind, name: String) -> Result<Option<Offer>, Failure> {
-        read(api::Caller::find_offer(self, kind.into(), &name))
+        read(self.caller.find_offer(kind.into(), &name))
     }
 
     async fn use_offer(&self, offer: Use) -> Result<Outcome, Failure> {
         let offer = kobana_wire::write(&offer).map_err(|_| Failure::Internal)?;
-        read(api::Caller::use_offer(self, &offer))
+        read(self.caller.use_offer(&offer))
     }
 
     async fn seal(&self, action: Action, content: Vec<u8>) -> Result<String, Failure> {
-        api::Caller::seal(self, &action.into(), &content).map_err(Failure::from)
+        self.caller.seal(&action.into(), &content).map_err(Failure::from)
     }
 
     async fn open(&self, state: String, action: Action) -> Result<Vec<u8>, Redemption> {
-        api::Caller::open(self, &state, &action.into()).map_err(Redemption::from)
+        self.caller.open(&state, &action.into()).map_err(Redemption::from)
     }
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split_ascii_whitespace().map(str::to_owned).collect()
 }
 
 /// What concerns extensions comes in the language of `kobana_wire`.

@@ -3,15 +3,11 @@
 //! Each call of the host costs more than what it carries, so there are as few as the interface allows. Handles of
 //! children are dropped before those of their parents on every path, or an instance that is used again would leak them.
 
-use std::future::Future;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
-
-use kobana_protocol::{Body, BodyError, Config, ConfigError, HEADERS, Head, Headers, HttpResponse, Lines};
+use kobana_protocol::{Body, BodyError, Config, HEADERS, Head, Headers, HttpResponse, Lines};
 
 use crate::dispatch::Api;
+use crate::gateway::{CONFIG, Gateway, internal_error, now, path};
 use crate::wit::exports::wasi::http::incoming_handler::Guest;
-use crate::wit::wasi::cli::environment::get_environment;
 use crate::wit::wasi::http::types::{
     Fields, IncomingRequest, Method, OutgoingBody, OutgoingResponse, ResponseOutparam,
 };
@@ -21,14 +17,9 @@ use crate::wit::wasi::io::streams::{InputStream, OutputStream, StreamError};
 const ONE_WRITE: usize = 4096;
 
 thread_local! {
-    /// Read once for all requests of the instance.
-    static CONFIG: Result<Config, ConfigError> = config();
     /// [`HEADERS`], in the form in which the bindings want them.
     static NAMES: Vec<String> = HEADERS.iter().map(|name| (*name).to_owned()).collect();
 }
-
-/// What the component exports.
-pub(crate) struct Gateway;
 
 impl Guest for Gateway {
     fn handle(request: IncomingRequest, out: ResponseOutparam) {
@@ -38,32 +29,13 @@ impl Guest for Gateway {
     }
 }
 
-fn config() -> Result<Config, ConfigError> {
-    let variables = get_environment();
-    let lookup = |name: &str| variables.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
-    Config::from_env(lookup).inspect_err(|error| eprintln!("configuration: {error}"))
-}
-
 /// What the protocol answers; nothing if it waits for something, which no import makes it do.
 fn answer(config: &Config, request: &IncomingRequest) -> Option<HttpResponse> {
     let method = request.method();
     let target = request.path_with_query().unwrap_or_default();
-    let path = target.split_once('?').map_or(target.as_str(), |(path, _)| path);
-    let parameters = Parameters(request);
+    let (path, parameters) = (path(&target), Parameters(request));
     let head = Head { method: method_name(&method), path, headers: headers(request), parameters: &parameters };
     now(kobana_protocol::handle(config, &Api, head, Incoming(request)))
-}
-
-/// The output of a future that is ready at once.
-fn now<F: Future>(future: F) -> Option<F::Output> {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(output) => Some(output),
-        Poll::Pending => None,
-    }
-}
-
-fn internal_error() -> HttpResponse {
-    HttpResponse::json(500, r#"{"jsonrpc":"2.0","error":{"code":-32603,"message":"Internal error"}}"#)
 }
 
 fn method_name(method: &Method) -> &str {

@@ -1,6 +1,6 @@
 //! What `wit/` says, as Rust.
 
-use crate::p2::Gateway;
+use crate::gateway::Gateway;
 
 wit_bindgen::generate!({
     path: "../../wit",

@@ -1,4 +1,4 @@
-//! `kobana:api/dispatch` for the host, as wasmtime sees it.
+//! `kobana:api` for the host, as wasmtime sees it.
 
 /// What a guest's `caller` handle stands for.
 pub type Handle = std::sync::Arc<dyn crate::dispatch::Caller>;
@@ -33,3 +33,21 @@ wasmtime::component::bindgen!({
     },
     require_store_data_send: true,
 });
+
+/// The export `kobana:api/exchange`. Apart from the imports, since what is given to it is borrowed.
+pub mod typed {
+    wasmtime::component::bindgen!({
+        path: "../../wit",
+        inline: "
+            package kobana:runtime;
+
+            world typed {
+                export kobana:api/exchange@0.1.0;
+            }
+        ",
+        world: "kobana:runtime/typed",
+        exports: { default: async },
+        ownership: Borrowing { duplicate_if_necessary: true },
+        require_store_data_send: true,
+    });
+}

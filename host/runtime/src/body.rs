@@ -136,10 +136,15 @@ impl<B> Buffered<B>
 where
     B: Body<Data = Bytes> + Unpin + Send + 'static,
 {
-    /// The body as a guest gets it, and the handle on what the guest leaves of it.
+    /// The body, if all of it is there.
+    pub(crate) fn into_whole(self) -> Result<Bytes, Self> {
+        if self.rest.is_none() { Ok(self.prefix) } else { Err(self) }
+    }
+
+    /// The body as a guest gets it piece by piece, and the handle on what the guest leaves of it.
     pub(crate) fn split(self) -> (WasiBody, Option<Rest<B>>) {
         match self.rest {
-            None => (Full::new(self.prefix).map_err(|never| match never {}).boxed_unsync(), None),
+            None => (whole(self.prefix), None),
             Some(rest) => {
                 let rest = Rest(Arc::new(Mutex::new(Some(rest))));
                 let body = Relay { prefix: self.prefix, rest: rest.clone() };
@@ -147,6 +152,11 @@ where
             }
         }
     }
+}
+
+/// A body that is there, as `wasi:http` wants it.
+pub(crate) fn whole(bytes: Bytes) -> WasiBody {
+    Full::new(bytes).map_err(|never| match never {}).boxed_unsync()
 }
 
 /// What is left of a body, shared by the guest that may read it and the host that must not forget it.

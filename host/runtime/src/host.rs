@@ -17,12 +17,15 @@ impl wit::Host for State {
     async fn authenticate(
         &mut self,
         credentials: wit::Credentials,
-    ) -> Result<std::result::Result<Resource<Handle>, wit::Denial>> {
+    ) -> Result<std::result::Result<wit::Admission, wit::Denial>> {
         let wit::Credentials { authorization, workspace } = credentials;
         let dispatch = Arc::clone(&self.dispatch);
         let proof = self.wait(dispatch.authenticate(Credentials { authorization, workspace })).await;
         Ok(match proof.unwrap_or(Err(Denial::Unavailable(1))) {
-            Ok(caller) => Ok(self.table.push(caller)?),
+            Ok(caller) => {
+                let allowance = caller.allowance().into();
+                Ok(wit::Admission { caller: self.table.push(caller)?, allowance })
+            }
             Err(denial) => Err(denial.into()),
         })
     }
@@ -31,11 +34,7 @@ impl wit::Host for State {
 impl wit::HostCaller for State {
     fn profile(&mut self, caller: Resource<Handle>) -> Result<wit::Profile> {
         let Profile { subject, client, workspace, scopes, permissions } = self.table.get(&caller)?.profile();
-        Ok(wit::Profile { subject, client, workspace, scopes, permissions })
-    }
-
-    fn allowance(&mut self, caller: Resource<Handle>) -> Result<wit::Allowance> {
-        Ok(self.table.get(&caller)?.allowance().into())
+        Ok(wit::Profile { subject, client, workspace, scopes: scopes.join(" "), permissions: permissions.join(" ") })
     }
 
     async fn call(
@@ -170,7 +169,7 @@ impl State {
                 Ok(wit::Response { status, body, retry_after })
             }
             Ok(Response { body, .. }) => {
-                self.slot.span().in_scope(|| tracing::error!(bytes = body.len(), "answer of the API is too long"));
+                tracing::error!(bytes = body.len(), "answer of the API is too long");
                 Err(wit::Failure::Internal)
             }
             Err(failure) => Err(failure.into()),
@@ -188,7 +187,7 @@ impl State {
         match kobana_wire::write(&reply) {
             Ok(bytes) if bytes.len() <= self.response => Ok(bytes),
             Ok(bytes) => {
-                self.slot.span().in_scope(|| tracing::error!(bytes = bytes.len(), "what extensions say is too long"));
+                tracing::error!(bytes = bytes.len(), "what extensions say is too long");
                 Err(wit::Failure::Internal)
             }
             Err(_) => Err(wit::Failure::Internal),

@@ -43,8 +43,11 @@ pub struct Limits {
     pub stack: usize,
     /// Host objects that an instance may hold: requests, bodies, streams, callers. At least 32.
     pub resources: usize,
-    /// What a guest may hand over in one call of the host. At least 64 KiB.
+    /// What a guest may hand over in one call of the host. At least 64 KiB; an answer may always be as long as `response`.
     pub host_call: usize,
+    /// Whether every request goes in through `wasi:http`, as it does elsewhere, even where a component has the shorter way of
+    /// `kobana:api/exchange`. For comparisons and tests.
+    pub portable: bool,
 
     /// How long a request may take from the moment that an instance has it.
     pub deadline_ms: u64,
@@ -85,6 +88,7 @@ impl Default for Limits {
             stack: MIB / 2,
             resources: 512,
             host_call: 4 * MIB,
+            portable: false,
             deadline_ms: 30_000,
             cpu_ms: 1_000,
             tick_ms: 5,
@@ -141,6 +145,11 @@ impl Limits {
     /// `pool`, or its default.
     pub(crate) fn pool(&self) -> u32 {
         self.pool.unwrap_or_else(|| self.instances.saturating_add(self.instances / 4).saturating_add(4))
+    }
+
+    /// The most that a guest hands over at once, be it in a call or as an answer with its header lines.
+    pub(crate) fn one_call(&self) -> usize {
+        self.host_call.max(self.response.saturating_add(PAGE))
     }
 
     pub(crate) fn queue_wait(&self) -> Duration {

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use wasmtime::component::types::ComponentItem;
-use wasmtime::component::{Component, Linker};
+use wasmtime::component::{Component, InstancePre, Linker};
 use wasmtime::{Cache, CacheConfig, Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 use wasmtime_wasi::cli::{WasiCli, WasiCliView};
 use wasmtime_wasi::p2::bindings::cli;
-use wasmtime_wasi_http::p2::bindings::{LinkOptions, ProxyPre, http};
+use wasmtime_wasi_http::p2::bindings::{LinkOptions, http};
 use wasmtime_wasi_http::{WasiHttp, WasiHttpView};
 
 use crate::limits::{HOST_STACK, Limits, LimitsError};
@@ -84,7 +84,8 @@ impl Source {
 pub(crate) fn engine(limits: &Limits, cache: Option<&Path>) -> Result<Engine, StartError> {
     let mut config = Config::new();
     config
-        .wasm_component_model_async(true)
+        // Only what exports or imports `async` functions needs it, and each call in either direction would pay for it.
+        .concurrency_support(false)
         .epoch_interruption(true)
         .max_wasm_stack(limits.stack)
         .async_stack_size(limits.stack + HOST_STACK)
@@ -123,15 +124,14 @@ pub(crate) fn open_cache(directory: &Path) -> Result<Cache, StartError> {
 }
 
 /// Compiles a component, checks that it fits and links it.
-pub(crate) fn load(engine: &Engine, source: Source) -> Result<ProxyPre<State>, StartError> {
+pub(crate) fn load(engine: &Engine, source: Source) -> Result<InstancePre<State>, StartError> {
     let bytes = source.bytes()?;
     check_kind(&bytes)?;
     let component = Component::from_binary(engine, &bytes).map_err(|problem| StartError::Unusable(line(&problem)))?;
     check_shape(engine, &component)?;
     let fit = |problem: wasmtime::Error| StartError::Mismatch(line(&problem));
     let linker = linker(engine).map_err(fit)?;
-    let linked = linker.instantiate_pre(&component).map_err(fit)?;
-    ProxyPre::new(linked).map_err(fit)
+    linker.instantiate_pre(&component).map_err(fit)
 }
 
 /// Tells a component from what is taken for one by mistake.

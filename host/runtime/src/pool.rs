@@ -1,51 +1,171 @@
-//! Instances: how they are made, what ends them, and what they tell when they end.
+//! Instances: how they are made, who has them, what ends them, and what they tell when they end.
 //!
-//! `ProxyHandler` runs each in a task of its own. A guest's export is synchronous, so while a call is running the store's
-//! event loop stands still, and whatever is to happen meanwhile must happen outside of it: [`Lifetime`] is polled there
-//! and enforces the deadline, and the epoch callback makes a computing guest yield so that it can.
+//! A guest runs on the task of its connection, as a part of the future that answers the request: nothing is handed from thread to
+//! thread. Who is idle lies on a stack, so that the instance that was used last, and is still in the caches, is used next, and those at
+//! the bottom get old and go.
 
-use std::future::{Future, pending};
-use std::pin::Pin;
-use std::sync::Arc;
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use tokio::time::{Sleep, sleep_until, timeout};
-use wasmtime::component::GuestTaskId;
-use wasmtime::{AsContextMut, Engine, Store, StoreContextMut, UpdateDeadline};
-use wasmtime_wasi_http::WasiHttpView;
-use wasmtime_wasi_http::handler::{
-    HandlerState, Instance, ProxyPre, ShouldAccept, WorkerExpiration, WorkerState, WorkerStatus,
-};
-use wasmtime_wasi_http::p2::bindings::ProxyPre as Linked;
+use tokio::runtime::Handle;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{sleep, timeout};
+use tracing::{Instrument, Span};
+use wasmtime::component::InstancePre;
+use wasmtime::{Engine, PoolConcurrencyLimitError, Store, UpdateDeadline};
 
+use crate::answer::Answer;
 use crate::dispatch::Dispatch;
+use crate::door::{Doors, Open, Outcome, Visit};
 use crate::limits::Limits;
 use crate::state::State;
 use crate::stats::Counters;
 use crate::ticker::Ticks;
-use crate::ticket::{Slot, Ticket};
+
+/// How long to wait before asking an exhausted pool again.
+const POOL_PAUSE: Duration = Duration::from_millis(5);
 
 /// The component, and what every instance of it gets.
 pub(crate) struct Pool {
     pub(crate) engine: Engine,
-    pub(crate) component: ProxyPre<State>,
-    pub(crate) limits: Arc<Limits>,
+    pub(crate) component: InstancePre<State>,
+    pub(crate) doors: Doors,
+    pub(crate) limits: Limits,
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) dispatch: Arc<dyn Dispatch>,
     pub(crate) ticks: Ticks,
-    pub(crate) counters: Arc<Counters>,
+    pub(crate) counters: Counters,
+    pub(crate) idle: Idle,
+}
+
+/// Why there is no answer of a guest.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// The pool had no room for as long as a request may wait.
+    Exhausted,
+    /// The guest broke, or what it answered is none.
+    Broken(String),
 }
 
 impl Pool {
+    /// Has a guest answer. When the future is dropped the guest comes to its end by itself, without an API: in most cases its instance
+    /// can be used again.
+    pub(crate) async fn answer(
+        self: &Arc<Self>,
+        permit: OwnedSemaphorePermit,
+        visit: Visit,
+    ) -> Result<Answer, Trouble> {
+        let gone = Arc::<AtomicBool>::default();
+        let work = Box::pin(Arc::clone(self).work(permit, visit, Arc::clone(&gone)));
+        Supervised { work: Some(work), gone }.await
+    }
+
+    async fn work(
+        self: Arc<Self>,
+        permit: OwnedSemaphorePermit,
+        visit: Visit,
+        gone: Arc<AtomicBool>,
+    ) -> Result<Answer, Trouble> {
+        let mut lease = Lease { instance: Some(self.take().await?), pool: &self, _permit: permit };
+        if gone.load(Relaxed) {
+            lease.give_back();
+            return Err(Trouble::Broken("nobody waits for it".to_owned()));
+        }
+        match within(self.limits.deadline(), lease.answer(visit, gone)).await {
+            Some(Ok(answer)) => {
+                lease.give_back();
+                answer.map_err(Trouble::Broken)
+            }
+            Some(Err(problem)) => Err(Trouble::Broken(format!("{problem:#}"))),
+            None => Err(Trouble::Broken("the guest ran out of time".to_owned())),
+        }
+    }
+
+    /// An instance that nobody else has. Idle ones leave an exhausted pool room only when they are given back, so it is asked again for
+    /// as long as a request may wait.
+    async fn take(&self) -> Result<Instance, Trouble> {
+        let mut end = None;
+        loop {
+            if let Some(instance) = self.idle.pop() {
+                return Ok(instance);
+            }
+            match self.instantiate().await {
+                Ok(instance) => return Ok(instance),
+                Err(problem) if exhausted(&problem) => {}
+                Err(problem) => return Err(Trouble::Broken(format!("cannot instantiate: {problem:#}"))),
+            }
+            if Instant::now() >= *end.get_or_insert_with(|| Instant::now() + self.limits.queue_wait()) {
+                return Err(Trouble::Exhausted);
+            }
+            sleep(POOL_PAUSE).await;
+        }
+    }
+
+    async fn instantiate(&self) -> wasmtime::Result<Instance> {
+        let mut store = self.store();
+        let instance = timeout(self.limits.deadline(), self.component.instantiate_async(&mut store)).await;
+        let instance = instance.map_err(|_| wasmtime::format_err!("the instance took too long to start"))??;
+        let doors = self.doors.open(&mut store, &instance)?;
+        self.counters.started();
+        Ok(Instance { store, doors, served: 0, since: 0 })
+    }
+
     fn store(&self) -> Store<State> {
         let state = State::new(&self.limits, &self.environment, Arc::clone(&self.dispatch), self.ticks.clone());
         let mut store = Store::new(&self.engine, state);
-        store.set_hostcall_fuel(self.limits.host_call);
+        store.set_hostcall_fuel(self.limits.one_call());
         store.set_max_component_handles(self.limits.resources);
         store.set_epoch_deadline(1);
         store.epoch_deadline_callback(|mut store| Ok(charge(store.data_mut())));
         store
+    }
+
+    /// Ends an instance.
+    fn end(&self, instance: Instance, failed: bool) {
+        let leaked = !instance.store.data().table.is_empty();
+        self.counters.ended(failed, leaked);
+        if leaked && !failed {
+            tracing::warn!("guest kept handles of requests that have ended");
+        }
+    }
+
+    /// Ends the instances that have been idle for too long; whether some are left.
+    fn retire(&self) -> bool {
+        let before = self.ticks.milliseconds().saturating_sub(self.limits.idle_ms);
+        let (old, left) = self.idle.older_than(before);
+        for instance in old {
+            self.end(instance, false);
+        }
+        left
+    }
+
+    /// Sees to it that somebody looks after those that are idle, for as long as there are some.
+    fn look_after_idle(self: &Arc<Self>) {
+        if self.idle.watched.load(Relaxed) || self.idle.watched.swap(true, SeqCst) {
+            return;
+        }
+        let (pool, pause) = (Arc::downgrade(self), self.limits.idle() / 4);
+        let watch = Watch(pool.clone());
+        tokio::spawn(async move {
+            let _watch = watch;
+            loop {
+                sleep(pause.max(POOL_PAUSE)).await;
+                let Some(pool) = pool.upgrade() else { return };
+                if pool.retire() {
+                    continue;
+                }
+                // One may have come between the look and the word that nobody looks any longer.
+                pool.idle.watched.store(false, SeqCst);
+                if pool.idle.is_empty() || pool.idle.watched.swap(true, SeqCst) {
+                    return;
+                }
+            }
+        });
     }
 }
 
@@ -55,118 +175,147 @@ fn charge(state: &mut State) -> UpdateDeadline {
     if state.cpu.charge() { UpdateDeadline::Yield(1) } else { UpdateDeadline::Interrupt }
 }
 
-impl HandlerState for Pool {
-    type StoreData = State;
-    type WorkerExpiration = Lifetime;
-    type WorkerState = Worker;
+fn exhausted(problem: &wasmtime::Error) -> bool {
+    problem.chain().any(|cause| cause.is::<PoolConcurrencyLimitError>())
+}
 
-    async fn instantiate(&self) -> wasmtime::Result<Instance<State, Lifetime, Worker>> {
-        let mut store = self.store();
-        let instantiated = timeout(self.limits.deadline(), self.component.instantiate_async(&mut store)).await;
-        let proxy = instantiated.map_err(|_| wasmtime::format_err!("the instance took too long to start"))??;
-        let slot = store.data().slot.clone();
-        self.counters.started();
-        Ok(Instance {
-            store,
-            proxy,
-            view: State::http,
-            expiration: Lifetime::new(slot.clone(), &self.limits),
-            state: Worker { slot, limits: Arc::clone(&self.limits), counters: Arc::clone(&self.counters) },
-        })
+/// The output of `work`, unless it takes longer than `time`. Setting a timer costs more than many an answer, so there is one only for
+/// what has to wait.
+async fn within<F: Future>(time: Duration, work: F) -> Option<F::Output> {
+    let mut work = pin!(work);
+    match poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await {
+        Poll::Ready(output) => Some(output),
+        Poll::Pending => timeout(time, work).await.ok(),
     }
 }
 
-/// The part of an instance that accepts requests.
-pub(crate) struct Worker {
-    slot: Slot,
-    limits: Arc<Limits>,
-    counters: Arc<Counters>,
+/// An instance of the component.
+pub(crate) struct Instance {
+    store: Store<State>,
+    doors: Open,
+    /// Requests that it has answered.
+    served: usize,
+    /// When it became idle, in [`Ticks::milliseconds`].
+    since: u64,
 }
 
-impl WorkerState for Worker {
-    type StoreData = State;
-    type RequestData = Ticket;
+/// The instances that nobody has, the one that was used last on top.
+#[derive(Default)]
+pub(crate) struct Idle {
+    stack: Mutex<Vec<Instance>>,
+    /// Whether somebody looks after them.
+    watched: AtomicBool,
+}
 
-    fn should_accept_request(&self, concurrent: usize, total: usize) -> ShouldAccept {
-        match (concurrent, total < self.limits.reuse) {
-            (0, true) => ShouldAccept::Yes,
-            (0, false) => ShouldAccept::Never,
-            _ => ShouldAccept::No,
-        }
+impl Idle {
+    fn pop(&self) -> Option<Instance> {
+        self.lock().pop()
     }
 
-    /// The future would be polled inside the event loop, where it can do nothing that [`Lifetime`] cannot.
-    fn on_request_start(
-        &self,
-        mut store: StoreContextMut<'_, State>,
-        ticket: Ticket,
-        _task: GuestTaskId,
-    ) -> Pin<Box<dyn Future<Output = ()> + 'static + Send + Sync>> {
-        self.slot.begin(ticket);
-        store.data_mut().cpu.refill(self.limits.cpu_ticks());
-        store.as_context_mut().set_epoch_deadline(1);
-        Box::pin(pending())
+    fn push(&self, instance: Instance) {
+        self.lock().push(instance);
     }
 
-    fn drop(&self, store: Store<State>, result: wasmtime::Result<()>) {
-        let leaked = !store.data().table.is_empty();
-        self.counters.ended(result.is_err(), leaked);
-        let idle = self.slot.is_empty();
-        self.slot.span().in_scope(|| match &result {
-            // An instance without work is torn down together with the process.
-            Err(_) if idle => tracing::debug!("instance dropped"),
-            Err(problem) => tracing::error!(problem = format!("{problem:#}"), "guest stopped"),
-            Ok(()) if leaked => tracing::warn!("guest kept handles of requests that have ended"),
-            Ok(()) => tracing::debug!("instance retired"),
-        });
-        // Its place in the pool first, then the permit of the ticket: whoever gets the one is to find the other.
-        drop(store);
-        if result.is_ok() { self.slot.finish() } else { self.slot.fail() }
+    /// Takes those out that are idle since before then; whether there are others.
+    fn older_than(&self, then: u64) -> (Vec<Instance>, bool) {
+        let mut stack = self.lock();
+        let young = stack.partition_point(|instance| instance.since < then);
+        let old = stack.drain(..young).collect();
+        (old, !stack.is_empty())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Instance>> {
+        self.stack.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// How long an instance lives in the state that it is in.
-pub(crate) struct Lifetime {
-    slot: Slot,
-    deadline: Duration,
-    idle: Duration,
-    alarm: Pin<Box<Sleep>>,
-}
+/// Says, when it is dropped, that nobody looks after idle instances any longer.
+struct Watch(Weak<Pool>);
 
-impl Lifetime {
-    fn new(slot: Slot, limits: &Limits) -> Self {
-        let (deadline, idle) = (limits.deadline(), limits.idle());
-        let alarm = Box::pin(sleep_until((Instant::now() + deadline.min(idle)).into()));
-        Self { slot, deadline, idle, alarm }
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let Some(pool) = self.0.upgrade() else { return };
+        pool.idle.watched.store(false, SeqCst);
     }
 }
 
-impl WorkerExpiration for Lifetime {
-    /// Polled whenever the instance has nothing to do but wait. One that is idle has come to the end of its request and is
-    /// in line for the next; telling so any earlier would have that one find no instance, and make another.
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>, status: WorkerStatus, start: Instant) -> Poll<()> {
-        let time = if status == WorkerStatus::Idle {
-            self.slot.finish();
-            self.idle
-        } else {
-            self.deadline
+/// An instance, and the right to use it. One that is not given back has failed.
+struct Lease<'a> {
+    pool: &'a Arc<Pool>,
+    instance: Option<Instance>,
+    // Last, so that its place in the pool is free before the permit is: whoever gets the one is to find the other.
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Lease<'_> {
+    async fn answer(&mut self, visit: Visit, gone: Arc<AtomicBool>) -> Outcome {
+        let Some(Instance { store, doors, .. }) = &mut self.instance else {
+            return Ok(Err("the instance is gone".to_owned()));
         };
-        let end = (start + time).into();
-        // Setting an alarm costs more than being woken too early once in a while, so it is moved back only when it rings.
-        if self.alarm.deadline() > end {
-            self.alarm.as_mut().reset(end);
+        let limits = &self.pool.limits;
+        let state = store.data_mut();
+        state.gone = gone;
+        state.cpu.refill(limits.cpu_ticks());
+        store.set_epoch_deadline(1);
+        doors.answer(store, visit, limits.response).await
+    }
+
+    /// Gives the instance back, after a request that came to its end.
+    fn give_back(&mut self) {
+        let Some(mut instance) = self.instance.take() else { return };
+        instance.served += 1;
+        if instance.served >= self.pool.limits.reuse {
+            return self.pool.end(instance, false);
         }
-        while self.alarm.as_mut().poll(cx).is_ready() {
-            if self.alarm.deadline() >= end {
-                return Poll::Ready(());
-            }
-            self.alarm.as_mut().reset(end);
-        }
-        Poll::Pending
+        instance.since = self.pool.ticks.milliseconds();
+        self.pool.idle.push(instance);
+        self.pool.look_after_idle();
     }
 }
 
-/// The handler's name for a linked component of this kind.
-pub(crate) fn pre(component: Linked<State>) -> ProxyPre<State> {
-    ProxyPre::P2(component)
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        if let Some(instance) = self.instance.take() {
+            self.pool.end(instance, true);
+        }
+    }
+}
+
+/// Work that is not lost when nobody waits for it any longer, and whose panics stay inside.
+struct Supervised<F: Future + Send + 'static> {
+    work: Option<Pin<Box<F>>>,
+    /// Tells the work that nobody waits for it.
+    gone: Arc<AtomicBool>,
+}
+
+impl<F: Future<Output = Result<Answer, Trouble>> + Send + 'static> Future for Supervised<F> {
+    type Output = Result<Answer, Trouble>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(work) = &mut self.work else { return Poll::Pending };
+        // What panicked is dropped, so that nobody sees the state that it left.
+        let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx)));
+        let output = match polled {
+            Ok(Poll::Pending) => return Poll::Pending,
+            Ok(Poll::Ready(output)) => output,
+            Err(_) => Err(Trouble::Broken("what the guest called panicked".to_owned())),
+        };
+        self.work = None;
+        Poll::Ready(output)
+    }
+}
+
+impl<F: Future + Send + 'static> Drop for Supervised<F> {
+    fn drop(&mut self) {
+        let Some(work) = self.work.take() else { return };
+        self.gone.store(true, Relaxed);
+        // Where no runtime is left there is nothing to come to an end for.
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(async move { drop(work.await) }.instrument(Span::current()));
+        }
+    }
 }

@@ -2,39 +2,31 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, EXPECT, HOST};
-use http::{HeaderMap, HeaderValue, Request, Response, Version};
+use http::header::{EXPECT, HOST};
+use http::{HeaderValue, Request, Response, Version};
 use http_body::Body;
 use http_body_util::Full;
-use tokio::time::{sleep, timeout};
-use wasmtime::PoolConcurrencyLimitError;
-use wasmtime_wasi_http::WasiBody;
-use wasmtime_wasi_http::handler::{InstantiationError, ProxyHandler};
+use tokio::time::timeout;
 
 use crate::answer::{self, Answer};
-use crate::body::{Room, Taken, Unread, buffer, collect};
+use crate::body::{Room, Taken, Unread, buffer};
 use crate::dispatch::Dispatch;
+use crate::door::{Doors, Visit};
 use crate::gate::Gate;
 use crate::limits::Limits;
 use crate::load::{self, Source, StartError};
-use crate::pool::{self, Pool};
-use crate::stats::Stats;
+use crate::pool::{Idle, Pool, Trouble};
+use crate::stats::{Counters, Stats};
 use crate::ticker::Ticks;
-use crate::ticket::Ticket;
-
-/// How long to wait before asking an exhausted pool again.
-const POOL_PAUSE: Duration = Duration::from_millis(5);
 
 /// A component, ready to answer requests. Clones share everything.
 #[derive(Clone)]
 pub struct Runtime {
-    handler: ProxyHandler<Pool>,
+    pool: Arc<Pool>,
     gate: Arc<Gate>,
     room: Arc<Room>,
-    limits: Arc<Limits>,
 }
 
 impl Runtime {
@@ -55,14 +47,15 @@ impl Runtime {
     ) -> Result<Self, StartError> {
         limits.validate()?;
         let engine = load::engine(&limits, cache_dir.as_deref())?;
-        let component = pool::pre(load::load(&engine, source)?);
+        let component = load::load(&engine, source)?;
+        let doors = Doors::of(&component, limits.portable);
+        let doors = doors.map_err(|problem| StartError::Mismatch(load::line(&problem)))?;
         let ticks = Ticks::start(&engine, limits.tick()).map_err(|problem| StartError::Engine(problem.to_string()))?;
-        let limits = Arc::new(limits);
         let gate = Arc::new(Gate::new(&limits));
         let room = Arc::new(Room::new(limits.request_buffers));
-        let counters = Arc::default();
-        let pool = Pool { engine, component, limits: Arc::clone(&limits), environment, dispatch, ticks, counters };
-        Ok(Self { handler: ProxyHandler::new(pool), gate, room, limits })
+        let (counters, idle) = (Counters::default(), Idle::default());
+        let pool = Pool { engine, component, doors, limits, environment, dispatch, ticks, counters, idle };
+        Ok(Self { pool: Arc::new(pool), gate, room })
     }
 
     /// Answers a request. There is always an answer: the guest's, or one of the host's own where there is none.
@@ -83,20 +76,24 @@ impl Runtime {
         if let Err(problem) = settle_host(&mut head) {
             return answer::malformed(problem);
         }
+        let limits = &self.pool.limits;
         let expects = head.headers.contains_key(EXPECT);
         let mut taken = Taken::none(&self.room);
-        let body = buffer(body, self.limits.request_buffer, &mut taken);
-        let body = match timeout(self.limits.request_body(), body).await {
+        let body = buffer(body, limits.request_buffer, &mut taken);
+        let body = match timeout(limits.request_body(), body).await {
             Ok(Ok(body)) => body,
             Ok(Err(Unread::Interrupted)) => return answer::malformed("The request body broke off."),
             Ok(Err(Unread::NoRoom)) => return self.refuse("too many request bodies are held"),
             Err(_) => return answer::too_slow(),
         };
-        let (body, rest) = body.split();
-        let answer = self.run(Request::from_parts(head, body)).await;
+        let (body, rest) = match body.into_whole() {
+            Ok(body) => return self.run(Visit::Whole(head, body)).await,
+            Err(body) => body.split(),
+        };
+        let answer = self.run(Visit::Streamed(Box::new(Request::from_parts(head, body)))).await;
         // A client that waits to be told to go on has sent nothing.
         if let Some(rest) = rest.filter(|_| !expects) {
-            rest.drain(self.limits.drain, self.limits.drain_time());
+            rest.drain(limits.drain, limits.drain_time());
         }
         answer
     }
@@ -104,78 +101,26 @@ impl Runtime {
     /// What has become of instances so far.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        self.handler.state().counters.read()
+        self.pool.counters.read()
     }
 
-    /// Answers a request whose body is at hand.
-    async fn run(&self, request: Request<WasiBody>) -> Answer {
+    async fn run(&self, visit: Visit) -> Answer {
         let Some(permit) = self.gate.pass().await else { return self.refuse("the queue is full or too slow") };
-        let (ticket, done) = Ticket::new(permit);
-        let Some(response) = self.call(ticket, request).await else { return self.refuse("the pool is exhausted") };
-        let answer = match response {
-            Ok(response) => whole(response, self.limits.response).await,
-            Err(problem) => Err(format!("{problem:#}")),
-        };
-        // An answer counts only when its guest came to the end: one that trapped may have left it half written.
-        match (answer, done.await) {
-            (Ok(answer), Ok(())) => answer,
-            (Ok(_), Err(_)) => broken("the guest failed after it had answered"),
-            (Err(problem), _) => broken(&problem),
-        }
-    }
-
-    /// Has a guest answer; none if the pool has no room. Idle instances leave it some only when they are torn down, so an
-    /// exhausted pool is asked again for as long as a request may wait.
-    async fn call(&self, ticket: Ticket, request: Request<WasiBody>) -> Option<wasmtime::Result<Response<WasiBody>>> {
-        let end = Instant::now() + self.limits.queue_wait();
-        let mut next = (ticket, request);
-        loop {
-            let problem = match self.handler.handle(next.0, next.1).await {
-                Ok(response) => return Some(Ok(response)),
-                Err(problem) => problem,
-            };
-            next = match problem.downcast::<InstantiationError<Ticket>>() {
-                Ok(failed) if exhausted(&failed.error) => (failed.request_data, failed.request.into_inner().ok()?),
-                Ok(failed) => return Some(Err(wasmtime::format_err!("cannot instantiate: {:#}", failed.error))),
-                Err(problem) => return Some(Err(problem)),
-            };
-            if Instant::now() >= end {
-                return None;
+        match self.pool.answer(permit, visit).await {
+            Ok(answer) => answer,
+            Err(Trouble::Exhausted) => self.refuse("the pool is exhausted"),
+            Err(Trouble::Broken(problem)) => {
+                tracing::error!(problem, "no answer of the guest");
+                answer::broken()
             }
-            sleep(POOL_PAUSE).await;
         }
     }
 
     fn refuse(&self, reason: &str) -> Answer {
-        self.handler.state().counters.refused();
+        self.pool.counters.refused();
         tracing::warn!(reason, "request turned away");
         answer::busy()
     }
-}
-
-fn exhausted(problem: &wasmtime::Error) -> bool {
-    problem.chain().any(|cause| cause.is::<PoolConcurrencyLimitError>())
-}
-
-fn broken(problem: &str) -> Answer {
-    tracing::error!(problem, "no answer of the guest");
-    answer::broken()
-}
-
-/// The whole of a guest's answer.
-async fn whole(response: Response<WasiBody>, limit: usize) -> Result<Answer, String> {
-    let (head, body) = response.into_parts();
-    let body = collect(body, limit).await.ok_or("the answer of the guest is too long or breaks off")?;
-    match promised(&head.headers) {
-        Some(length) if length != body.len() as u64 => {
-            Err("the answer of the guest is not as long as it says".to_owned())
-        }
-        _ => Ok(Response::from_parts(head, Full::new(body))),
-    }
-}
-
-fn promised(headers: &HeaderMap) -> Option<u64> {
-    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 /// Sees to it that a request says which host it is for: `wasi:http` fails for one that does not, and takes the instance

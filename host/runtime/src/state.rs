@@ -3,9 +3,9 @@
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::task::Poll;
 
-use tracing::Instrument;
 use wasmtime::component::{HasData, ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 use wasmtime_wasi_http::{Error, RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks, WasiHttpView};
@@ -14,14 +14,14 @@ use crate::dispatch::Dispatch;
 use crate::limits::Limits;
 use crate::stdio::GuestLog;
 use crate::ticker::{Cpu, Ticks};
-use crate::ticket::Slot;
 
 /// The data of a store.
 pub(crate) struct State {
     pub(crate) table: ResourceTable,
     pub(crate) dispatch: Arc<dyn Dispatch>,
     pub(crate) cpu: Cpu,
-    pub(crate) slot: Slot,
+    /// Whether nobody waits for the answer to the current request any longer.
+    pub(crate) gone: Arc<AtomicBool>,
     /// The longest answer that the API may give.
     pub(crate) response: usize,
     ticks: Ticks,
@@ -46,7 +46,7 @@ impl State {
             table,
             dispatch,
             cpu,
-            slot: Slot::default(),
+            gone: Arc::default(),
             response: limits.response,
             ticks,
             wasi,
@@ -59,10 +59,12 @@ impl State {
     /// work is dropped and there is no output: the guest goes on, comes to its end soon and can be used again.
     pub(crate) async fn wait<F: Future>(&mut self, work: F) -> Option<F::Output> {
         let before = self.ticks.now();
-        let mut work = pin!(work.instrument(self.slot.span()));
+        let mut work = pin!(work);
         let output = std::future::poll_fn(|cx| match work.as_mut().poll(cx) {
             Poll::Ready(output) => Poll::Ready(Some(output)),
-            Poll::Pending => self.slot.poll_gone(cx).map(|()| None),
+            // Whoever says so polls once more, and so nobody has to be woken for it.
+            Poll::Pending if self.gone.load(Relaxed) => Poll::Ready(None),
+            Poll::Pending => Poll::Pending,
         })
         .await;
         if self.ticks.now() != before {

@@ -5,33 +5,45 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use wasmtime::Engine;
 
-/// How many ticks there have been.
+/// How many ticks there have been, and how late it is.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Ticks(Arc<AtomicU64>);
+pub(crate) struct Ticks(Arc<Clock>);
+
+#[derive(Debug, Default)]
+struct Clock {
+    ticks: AtomicU64,
+    milliseconds: AtomicU64,
+}
 
 impl Ticks {
     /// Lets the engine tick for as long as it lives.
     pub(crate) fn start(engine: &Engine, tick: Duration) -> std::io::Result<Self> {
         let ticks = Self::default();
-        let count = ticks.clone();
+        let (clock, start) = (ticks.clone(), Instant::now());
         let engine = engine.weak();
         std::thread::Builder::new().name("guest-clock".to_owned()).spawn(move || {
             loop {
                 std::thread::sleep(tick);
                 let Some(engine) = engine.upgrade() else { return };
                 engine.increment_epoch();
-                count.0.fetch_add(1, Relaxed);
+                clock.0.ticks.fetch_add(1, Relaxed);
+                clock.0.milliseconds.store(start.elapsed().as_millis().try_into().unwrap_or(u64::MAX), Relaxed);
             }
         })?;
         Ok(ticks)
     }
 
     pub(crate) fn now(&self) -> u64 {
-        self.0.load(Relaxed)
+        self.0.ticks.load(Relaxed)
+    }
+
+    /// Milliseconds since the start, as of the last tick: a clock that costs nothing to read.
+    pub(crate) fn milliseconds(&self) -> u64 {
+        self.0.milliseconds.load(Relaxed)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What extensions ask of a client before they go on (protocol.md §15.1, §15.2).
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use kobana_wire::extension::{Client, Question};
 use serde_json::Value;
@@ -47,7 +47,7 @@ pub(super) fn requests(questions: &[(String, Question)]) -> Result<String, Flaw>
     if questions.len() > MOST {
         return Err(Flaw("it asks more than 16 questions at once"));
     }
-    let mut keys = HashSet::new();
+    let mut keys = BTreeSet::new();
     let mut entries = Vec::with_capacity(questions.len());
     for (key, question) in questions {
         if key.is_empty() || key.len() > LONGEST_KEY || key.chars().any(char::is_control) || !keys.insert(key) {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use wac_graph::types::Package;
-use wac_graph::{CompositionGraph, EncodeOptions, plug};
+use wac_graph::{CompositionGraph, EncodeOptions};
 
 use crate::component::GATEWAY;
 use crate::edge::cli::{Action, Build, Command};
@@ -37,14 +37,23 @@ struct Composed {
 
 type Problem = Box<dyn std::error::Error>;
 
-/// Plugs the adapter's export into the gateway's import. The same parts give the same bytes.
+/// What the adapter gives to the gateway.
+const DISPATCH: &str = "kobana:api/dispatch@0.1.0";
+/// What the whole gives to a runtime. The gateway's other door is for this project's own host.
+const HANDLER: &str = "wasi:http/incoming-handler@0.2.0";
+
+/// Gives the adapter's export to the gateway, and that of the gateway to the world. The same parts give the same bytes.
 fn compose() -> Result<Composed, Problem> {
     let mut graph = CompositionGraph::new();
     let gateway = Package::from_bytes("kobana:gateway", None, GATEWAY, graph.types_mut())?;
     let gateway = graph.register_package(gateway)?;
     let adapter = Package::from_bytes("kobana:edge", None, ADAPTER, graph.types_mut())?;
     let adapter = graph.register_package(adapter)?;
-    plug(&mut graph, vec![adapter], gateway)?;
+    let (gateway, adapter) = (graph.instantiate(gateway), graph.instantiate(adapter));
+    let dispatch = graph.alias_instance_export(adapter, DISPATCH)?;
+    graph.set_instantiation_argument(gateway, DISPATCH, dispatch)?;
+    let handler = graph.alias_instance_export(gateway, HANDLER)?;
+    graph.export(handler, HANDLER)?;
     let bytes = graph.encode(EncodeOptions::default())?;
     let imports = imports(&bytes)?;
     Ok(Composed { bytes, imports })

@@ -12,7 +12,8 @@ use kobana_runtime::Limits;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
-use crate::support::{get, hostile, read, request, tight};
+use super::tight;
+use crate::support::{get, hostile, read, request};
 
 /// A body that is fed by hand.
 struct Fed {

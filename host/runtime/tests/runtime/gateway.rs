@@ -7,7 +7,8 @@ use http_body_util::Full;
 use kobana_runtime::{Limits, Runtime};
 use tokio::time::sleep;
 
-use crate::support::{Api, read, request, start, tight};
+use super::tight;
+use crate::support::{Api, read, request, start};
 
 const ENVIRONMENT: &[(&str, &str)] =
     &[("KOBANA_RESOURCE", "http://localhost/mcp"), ("KOBANA_AUTHORIZATION_SERVERS", "http://localhost/auth")];

@@ -6,7 +6,8 @@ use http_body_util::Full;
 use kobana_runtime::{Limits, Stats};
 use tokio::time::sleep;
 
-use crate::support::{get, hostile, request, tight};
+use super::tight;
+use crate::support::{get, hostile, request};
 
 const BROKEN: &str = r#"{"jsonrpc":"2.0","error":{"code":-32603,"message":"Internal error"}}"#;
 

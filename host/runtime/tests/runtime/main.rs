@@ -7,9 +7,38 @@
     reason = "what is allowed in tests is not allowed in what they share"
 )]
 
-mod flow;
-mod gateway;
-mod hostile;
 mod start;
 mod support;
-mod wire;
+
+/// Whatever holds, holds for both doors: the short one,
+#[path = "."]
+mod exchange {
+    pub(crate) use crate::support::tight;
+
+    #[path = "flow.rs"]
+    mod flow;
+    #[path = "gateway.rs"]
+    mod gateway;
+    #[path = "hostile.rs"]
+    mod hostile;
+    #[path = "wire.rs"]
+    mod wire;
+}
+
+/// and the portable one.
+#[allow(clippy::duplicate_mod, reason = "it is the point")]
+#[path = "."]
+mod wasi_http {
+    pub(crate) fn tight() -> kobana_runtime::Limits {
+        kobana_runtime::Limits { portable: true, ..crate::support::tight() }
+    }
+
+    #[path = "flow.rs"]
+    mod flow;
+    #[path = "gateway.rs"]
+    mod gateway;
+    #[path = "hostile.rs"]
+    mod hostile;
+    #[path = "wire.rs"]
+    mod wire;
+}

@@ -114,5 +114,5 @@ fn the_gateway_imports_only_this() {
         ]
     );
     let exports: Vec<_> = shape.exports(&engine).map(|(name, _)| name.to_owned()).collect();
-    assert_eq!(exports, ["wasi:http/incoming-handler@0.2.0"]);
+    assert_eq!(exports, ["wasi:http/incoming-handler@0.2.0", "kobana:api/exchange@0.1.0"]);
 }

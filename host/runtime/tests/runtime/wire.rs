@@ -11,7 +11,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 
-use crate::support::{hostile, tight};
+use super::tight;
+use crate::support::hostile;
 
 /// A connection to a server that passes everything to `runtime`.
 async fn connect(runtime: &Runtime) -> TcpStream {

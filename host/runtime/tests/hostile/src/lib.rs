@@ -7,7 +7,8 @@ mod bindings;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use bindings::exports::wasi::http::incoming_handler::Guest;
+use bindings::exports::kobana::api::exchange;
+use bindings::exports::wasi::http::incoming_handler;
 use bindings::kobana::api::dispatch::{Caller, Credentials, Method, Request, authenticate};
 use bindings::wasi::http::types::{Fields, IncomingRequest, OutgoingBody, OutgoingResponse, ResponseOutparam};
 use bindings::wasi::io::streams::StreamError;
@@ -17,25 +18,11 @@ static SEEN: AtomicU32 = AtomicU32::new(0);
 
 struct Hostile;
 
-impl Guest for Hostile {
+impl incoming_handler::Guest for Hostile {
     fn handle(request: IncomingRequest, out: ResponseOutparam) {
         let target = request.path_with_query().unwrap_or_default();
-        let (path, argument) = target.split_once('?').unwrap_or((&target, ""));
-        match path {
-            // How many requests this instance has seen, this one included.
-            "/seen" => answer(out, 200, None, (SEEN.fetch_add(1, Relaxed) + 1).to_string().as_bytes()),
-            "/spin" => spin(),
-            "/trap" => panic!("as told"),
-            "/exit" => std::process::exit(3),
+        match target.as_str() {
             "/silent" => {}
-            "/bomb" => bomb(),
-            "/handles" => loop {
-                std::mem::forget(Fields::new());
-            },
-            "/forget" => {
-                std::mem::forget(Fields::new());
-                answer(out, 200, None, b"forgot")
-            }
             // The answer is out and begun when the guest breaks.
             "/half" => {
                 let response = OutgoingResponse::new(Fields::new());
@@ -45,26 +32,64 @@ impl Guest for Hostile {
                 panic!("as told")
             }
             "/short" => answer(out, 200, Some(100), b"not a hundred bytes"),
-            "/large" => answer(out, 200, None, &vec![b'x'; argument.parse().unwrap()]),
-            "/unread" => answer(out, 413, None, b"not read"),
-            "/read" => {
-                let length = read(&request);
-                answer(out, 200, None, length.as_bytes())
+            "/read" => answer(out, 200, None, read(&request).as_bytes()),
+            target => {
+                let (status, body) = act(target);
+                answer(out, status, None, &body)
             }
-            // Calls the API with the argument as path.
-            "/call" => {
-                let text = call(&caller(), argument);
-                answer(out, 200, None, &text)
-            }
-            // Calls the API over and over, whatever it says.
-            "/pester" => {
-                let caller = caller();
-                loop {
-                    call(&caller, argument);
-                }
-            }
-            _ => answer(out, 404, None, b""),
         }
+    }
+}
+
+impl exchange::Guest for Hostile {
+    fn answer(request: exchange::Request) -> exchange::Response {
+        let whole = |status, fields: &str, body: &[u8]| exchange::Response {
+            status,
+            fields: fields.as_bytes().to_vec(),
+            body: body.to_vec(),
+        };
+        match request.path_with_query.as_str() {
+            "/silent" => whole(0, "", b""),
+            "/half" => panic!("as told"),
+            "/short" => whole(200, "content-length:100\r\n", b"not a hundred bytes"),
+            "/read" => whole(200, "", request.body.len().to_string().as_bytes()),
+            target => {
+                let (status, body) = act(target);
+                whole(status, "", &body)
+            }
+        }
+    }
+}
+
+/// What both doors lead to.
+fn act(target: &str) -> (u16, Vec<u8>) {
+    let (path, argument) = target.split_once('?').unwrap_or((target, ""));
+    match path {
+        // How many requests this instance has seen, this one included.
+        "/seen" => (200, (SEEN.fetch_add(1, Relaxed) + 1).to_string().into_bytes()),
+        "/spin" => spin(),
+        "/trap" => panic!("as told"),
+        "/exit" => std::process::exit(3),
+        "/bomb" => bomb(),
+        "/handles" => loop {
+            std::mem::forget(Fields::new());
+        },
+        "/forget" => {
+            std::mem::forget(Fields::new());
+            (200, b"forgot".to_vec())
+        }
+        "/large" => (200, vec![b'x'; argument.parse().unwrap()]),
+        "/unread" => (413, b"not read".to_vec()),
+        // Calls the API with the argument as path.
+        "/call" => (200, call(&caller(), argument)),
+        // Calls the API over and over, whatever it says.
+        "/pester" => {
+            let caller = caller();
+            loop {
+                call(&caller, argument);
+            }
+        }
+        _ => (404, Vec::new()),
     }
 }
 
@@ -83,7 +108,7 @@ fn bomb() -> ! {
 }
 
 fn caller() -> Caller {
-    authenticate(&Credentials { authorization: Some("me".to_owned()), workspace: None }).expect("anybody may")
+    authenticate(&Credentials { authorization: Some("me".to_owned()), workspace: None }).expect("anybody may").caller
 }
 
 fn call(caller: &Caller, path: &str) -> Vec<u8> {
