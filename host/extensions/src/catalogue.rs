@@ -53,7 +53,11 @@ impl Catalogue {
             for (position, definition) in source.extension.definitions().iter().enumerate() {
                 let name = seen_name(source, definition);
                 if is_built_in(definition.kind, &name) {
-                    tracing::warn!(extension = source.row.extension, name, "not offered: the server has one of this name");
+                    tracing::warn!(
+                        extension = source.row.extension,
+                        name,
+                        "not offered: the server has one of this name"
+                    );
                     continue;
                 }
                 entries.push((definition.kind, Entry { name, source: number, definition: position }));
@@ -138,7 +142,8 @@ fn seen_name(source: &Source, definition: &Definition) -> String {
 
 /// Whether the server itself has something of this name.
 fn is_built_in(kind: Kind, name: &str) -> bool {
-    static TOOLS: LazyLock<HashSet<&str>> = LazyLock::new(|| operations::tools().iter().map(|tool| tool.name).collect());
+    static TOOLS: LazyLock<HashSet<&str>> =
+        LazyLock::new(|| operations::tools().iter().map(|tool| tool.name).collect());
     match kind {
         Kind::Tool => TOOLS.contains(name),
         Kind::Prompt => prompt::PROMPTS.iter().any(|prompt| prompt.name == name),

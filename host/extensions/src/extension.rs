@@ -350,7 +350,10 @@ pub(crate) mod tests {
     #[test]
     fn arguments_of_a_tool_match_its_schema_and_go_on_as_they_came() {
         assert_eq!(details(&refused(Kind::Tool, "score", "{}"))["field_errors"]["id"], json!(["is required"]));
-        assert_eq!(details(&refused(Kind::Tool, "score", "{"))["form_errors"][0], "the arguments: expected a JSON object");
+        assert_eq!(
+            details(&refused(Kind::Tool, "score", "{"))["form_errors"][0],
+            "the arguments: expected a JSON object"
+        );
         assert_eq!(details(&refused(Kind::Tool, "score", "[]"))["form_errors"][0], "the arguments: expected an object");
         let extension = extension("risk");
         let ready = extension.ready(asked(Kind::Tool, "score", r#"{ "id": "\u0031" }"#)).unwrap();
@@ -364,9 +367,13 @@ pub(crate) mod tests {
     #[test]
     fn arguments_of_a_prompt_are_texts_that_it_knows() {
         let wrong = details(&refused(Kind::Prompt, "explain", r#"{"tone":7,"colour":"geheim"}"#));
-        let expected = json!({ "id": ["is required"], "tone": ["expected a string"], "colour": ["is not accepted here"] });
+        let expected =
+            json!({ "id": ["is required"], "tone": ["expected a string"], "colour": ["is not accepted here"] });
         assert_eq!(wrong["field_errors"], expected);
-        assert_eq!(details(&refused(Kind::Prompt, "explain", "[]"))["form_errors"][0], "the arguments: expected a JSON object");
+        assert_eq!(
+            details(&refused(Kind::Prompt, "explain", "[]"))["form_errors"][0],
+            "the arguments: expected a JSON object"
+        );
         let extension = extension("risk");
         let ready = extension.ready(asked(Kind::Prompt, "explain", r#"{"tone":"dry","id":"1"}"#)).unwrap();
         let Ok((Question::Prompt { arguments, .. }, true, None)) = ready.parts() else { panic!() };
@@ -388,7 +395,8 @@ pub(crate) mod tests {
             assert!(judge(None, tool(bad, false)).is_ok());
         }
         assert!(judge(Some(&schema), tool(Some(r#"{"score":7}"#), false)).is_ok());
-        let document = Document { uri: "risk://policy".to_owned(), media_type: None, body: DocumentBody::Text(String::new()) };
+        let document =
+            Document { uri: "risk://policy".to_owned(), media_type: None, body: DocumentBody::Text(String::new()) };
         assert!(judge(None, Outcome::Documents(vec![document])).is_ok());
     }
 
@@ -400,13 +408,19 @@ pub(crate) mod tests {
         description.resource_templates[0].uri_template = "risk://{a".to_owned();
         let faults = Extension::new(description, Vec::new()).faults();
         let fields: Vec<_> = faults.iter().map(|fault| fault.field.as_str()).collect();
-        assert_eq!(fields, ["tools.score.input-schema", "tools.emails_list.output-schema", "resource-templates.0.uri-template"]);
+        assert_eq!(
+            fields,
+            ["tools.score.input-schema", "tools.emails_list.output-schema", "resource-templates.0.uri-template"]
+        );
     }
 
     #[test]
     fn what_was_written_down_reads_the_same() {
         let before = extension("risk");
-        let text = (serde_json::to_string(before.description()).unwrap(), serde_json::to_string(before.definitions()).unwrap());
+        let text = (
+            serde_json::to_string(before.description()).unwrap(),
+            serde_json::to_string(before.definitions()).unwrap(),
+        );
         let after = Extension::read(&text.0, &text.1).unwrap();
         assert_eq!((after.description(), after.definitions()), (before.description(), before.definitions()));
         assert_eq!(after.scopes(), [Scope::Emails]);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use kobana_api::extensions::{Fault, NotInspected};
+use kobana_contract::Caller;
 use kobana_protocol::extensions::{self, Definition};
 use kobana_runtime::extension::{Artifact, Limits, Sandbox, Stopped, Unfit, Usage};
 use kobana_wire::extension::{Description, Outcome};
@@ -11,6 +12,7 @@ use serde_json::Value;
 
 use crate::desk::{Desk, Visit};
 use crate::extension::{Asked, Extension, Ready, judge};
+use crate::registry::missing_scope;
 
 /// Seconds after which a component may be handed in again when there was no room to look into it.
 const RETRY_AFTER: u32 = 5;
@@ -69,6 +71,12 @@ impl Loaded {
         self.extension.input_schema(tool)
     }
 
+    /// The scope to ask for, where it declares some and a caller has none of them: such a caller cannot use it.
+    #[must_use]
+    pub fn missing_scope(&self, caller: &Caller) -> Option<String> {
+        missing_scope(caller, &self.extension)
+    }
+
     /// Uses it: checks the arguments, runs it as the visitor and with no more than the extension declares, and checks what comes
     /// of it. Arguments that cannot be used, and names that it does not have, are told without running it.
     ///
@@ -109,9 +117,10 @@ pub(crate) async fn run(
 async fn describe(sandbox: &Sandbox, limits: &Limits, artifact: &Artifact) -> Result<Description, NotInspected> {
     match sandbox.describe(artifact, limits).await.1 {
         Ok(description) => Ok(description),
-        Err(Stopped::Busy) => {
-            Err(NotInspected::Unavailable { retry_after: RETRY_AFTER, cause: "too many extensions are running".to_owned() })
-        }
+        Err(Stopped::Busy) => Err(NotInspected::Unavailable {
+            retry_after: RETRY_AFTER,
+            cause: "too many extensions are running".to_owned(),
+        }),
         Err(stopped) => Err(NotInspected::Refused(vec![Fault::new("describe", stopped.to_string())])),
     }
 }

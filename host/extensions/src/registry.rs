@@ -27,8 +27,8 @@ use crate::desk::{Visit, both};
 use crate::extension::{Asked, Extension};
 use crate::lanes::Lanes;
 use crate::lazy::Lazy;
-use crate::{loaded, log};
 use crate::settings::Settings;
+use crate::{loaded, log};
 
 /// Seconds to wait when the database cannot be asked, or when too many calls wait.
 const RETRY_AFTER: u32 = 1;
@@ -268,7 +268,7 @@ impl Inner {
 }
 
 /// The scope to ask for where an extension declares some and the caller has none of them.
-fn missing_scope(caller: &Caller, extension: &Extension) -> Option<String> {
+pub(crate) fn missing_scope(caller: &Caller, extension: &Extension) -> Option<String> {
     let declared = extension.scopes();
     let first = declared.first().filter(|_| both(&caller.scopes, declared).is_empty());
     first.map(ToString::to_string)
@@ -302,7 +302,10 @@ fn resting(wait: Duration) -> wire::Stopped {
 }
 
 fn crowded() -> wire::Stopped {
-    unavailable("Too many calls of this workspace's extensions are running. Try again in a moment.".to_owned(), RETRY_AFTER)
+    unavailable(
+        "Too many calls of this workspace's extensions are running. Try again in a moment.".to_owned(),
+        RETRY_AFTER,
+    )
 }
 
 fn gone() -> wire::Stopped {

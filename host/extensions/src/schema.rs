@@ -98,7 +98,11 @@ struct Measure<'a> {
 impl<'a> Measure<'a> {
     fn of(root: &'a Value) -> Result<u64, String> {
         let size = Measure { root, known: HashMap::new(), depth: 0 }.schema(root)?;
-        if size > LARGEST { Err(format!("it is too large: {size} parts, of which {LARGEST} are allowed")) } else { Ok(size) }
+        if size > LARGEST {
+            Err(format!("it is too large: {size} parts, of which {LARGEST} are allowed"))
+        } else {
+            Ok(size)
+        }
     }
 
     fn schema(&mut self, schema: &'a Value) -> Result<u64, String> {
@@ -119,7 +123,9 @@ impl<'a> Measure<'a> {
             ("$dynamicRef" | "$recursiveRef", _) => Err(format!("{keyword}: expected $ref instead")),
             (_, Value::Object(members)) if FAMILIES.contains(&keyword) => self.family(keyword, members),
             _ if DATA.contains(&keyword) => Ok(weight(value)),
-            (_, Value::Array(items)) => items.iter().try_fold(1, |sum: u64, item| Ok(sum.saturating_add(self.schema(item)?))),
+            (_, Value::Array(items)) => {
+                items.iter().try_fold(1, |sum: u64, item| Ok(sum.saturating_add(self.schema(item)?)))
+            }
             (_, Value::Object(_)) => self.schema(value),
             _ => Ok(1),
         }
@@ -224,7 +230,9 @@ mod tests {
 
     #[test]
     fn references_elsewhere_and_other_engines_are_refused() {
-        for elsewhere in ["https://example.com/schema", "other.json#/a", "#anchor", "file:///etc/passwd", "#/$defs/none"] {
+        for elsewhere in
+            ["https://example.com/schema", "other.json#/a", "#anchor", "file:///etc/passwd", "#/$defs/none"]
+        {
             assert!(refused(&json!({ "$ref": elsewhere })).contains("$ref: expected a pointer"), "{elsewhere}");
         }
         assert!(refused(&json!({ "$dynamicRef": "#a" })).contains("expected $ref instead"));
@@ -257,23 +265,44 @@ mod tests {
         let choices: Vec<_> = (0..4_000).map(|number| json!({ "const": number })).collect();
         let schema = json!({ "type": "array", "items": { "anyOf": choices } });
         let value = Value::from(vec![json!("x"); 100_000]);
-        assert_eq!(problems(&schema, &value)["form_errors"], json!(["the arguments: too much to be checked against the schema"]));
+        assert_eq!(
+            problems(&schema, &value)["form_errors"],
+            json!(["the arguments: too much to be checked against the schema"])
+        );
         assert!(!Schema::compile(&schema.to_string()).unwrap().holds(&value));
     }
 
     fn anything() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
-            Just(Value::Null), any::<bool>().prop_map(Value::from), any::<i32>().prop_map(Value::from), "\\PC{0,8}".prop_map(Value::from),
-            Just(json!("#/$defs/a")), Just(json!("object")), Just(json!("#")),
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i32>().prop_map(Value::from),
+            "\\PC{0,8}".prop_map(Value::from),
+            Just(json!("#/$defs/a")),
+            Just(json!("object")),
+            Just(json!("#")),
         ];
         let name = prop_oneof![
-            Just("$ref"), Just("$defs"), Just("a"), Just("properties"), Just("anyOf"), Just("items"), Just("type"), Just("enum"), Just("not"), Just("pattern"), Just("$id")
+            Just("$ref"),
+            Just("$defs"),
+            Just("a"),
+            Just("properties"),
+            Just("anyOf"),
+            Just("items"),
+            Just("type"),
+            Just("enum"),
+            Just("not"),
+            Just("pattern"),
+            Just("$id")
         ];
         leaf.prop_recursive(6, 64, 6, move |inner| {
             prop_oneof![
                 prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
-                prop::collection::vec((name.clone(), inner), 0..6)
-                    .prop_map(|members| members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>().into()),
+                prop::collection::vec((name.clone(), inner), 0..6).prop_map(|members| members
+                    .into_iter()
+                    .map(|(name, value)| (name.to_owned(), value))
+                    .collect::<Map<_, _>>()
+                    .into()),
             ]
         })
     }

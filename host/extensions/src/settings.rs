@@ -118,7 +118,8 @@ impl Settings {
         }
         for (name, overrides) in &self.named {
             if !names_an_extension(name) {
-                let problem = "must be named by the UUID of a workspace and the name of an extension, with a slash between";
+                let problem =
+                    "must be named by the UUID of a workspace and the name of an extension, with a slash between";
                 return bad(format!("named.{name}"), problem);
             }
             if let Err(error) = overrides.over(&self.limits).validate(&self.sandbox) {
@@ -170,8 +171,12 @@ mod tests {
         let limits = Limits { memory: 1, ..Limits::default() };
         assert_eq!(said(Settings { limits, ..Settings::default() }), "limits.memory: must be at least 65536 (64 KiB)");
         let small = Overrides { fuel: Some(0), ..Overrides::default() };
-        assert!(said(named(&format!("{SOMEWHERE}/risk"), small)).starts_with(&format!("named.{SOMEWHERE}/risk.fuel: ")));
-        for name in ["risk", "x/risk", SOMEWHERE, &format!("{SOMEWHERE}/"), &format!("{}/risk", SOMEWHERE.to_uppercase())] {
+        assert!(
+            said(named(&format!("{SOMEWHERE}/risk"), small)).starts_with(&format!("named.{SOMEWHERE}/risk.fuel: "))
+        );
+        for name in
+            ["risk", "x/risk", SOMEWHERE, &format!("{SOMEWHERE}/"), &format!("{}/risk", SOMEWHERE.to_uppercase())]
+        {
             assert!(said(named(name, Overrides::default())).contains("must be named by"), "{name}");
         }
     }

@@ -14,7 +14,8 @@ impl Template {
         let mut rest = template;
         while let Some((literal, after)) = rest.split_once('{') {
             let (variable, after) = after.split_once('}')?;
-            let plain = !variable.is_empty() && variable.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.%".contains(&b));
+            let plain =
+                !variable.is_empty() && variable.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.%".contains(&b));
             if !plain || literal.contains('}') {
                 return None;
             }
