@@ -12,7 +12,7 @@ use hyper::body::Incoming;
 use kobana_identity::{Denial, Tickets};
 use kobana_runtime::{Limits, dispatch as api};
 use kobana_wire::{
-    As, Authenticate, Call, FindOffer, Function, IssueConfirmation, LONGEST_QUESTION, MEDIA_TYPE, Offers, Open, PREFIX,
+    As, Authenticate, Call, FindOffer, Function, IssueConfirmation, LONGEST_QUESTION, MEDIA_TYPE, Offers, PREFIX,
     Prepare, RedeemConfirmation, RefuseConfirmation, Seal, Suggest, UseOffer, VERSION, VERSION_HEADER,
 };
 use tokio::net::TcpListener;
@@ -206,23 +206,23 @@ impl Endpoint {
         match function {
             Offers::NAME => {
                 let (caller, kind) = self.caller::<Offers, _>(question, holder).await?;
-                self.fitting::<Offers>(&caller.offers(kind).await)
+                self.fitting::<Offers, _>(&caller.offers(kind).await)
             }
             FindOffer::NAME => {
                 let (caller, (kind, name)) = self.caller::<FindOffer, _>(question, holder).await?;
-                self.fitting::<FindOffer>(&caller.find_offer(kind, name).await)
+                self.fitting::<FindOffer, _>(&caller.find_offer(kind, name).await)
             }
             UseOffer::NAME => {
                 let (caller, wanted) = self.caller::<UseOffer, _>(question, holder).await?;
-                self.fitting::<UseOffer>(&caller.use_offer(wanted).await)
+                self.fitting::<UseOffer, _>(&caller.use_offer(wanted).await)
             }
             Seal::NAME => {
                 let (caller, (action, content)) = self.caller::<Seal, _>(question, holder).await?;
                 write::<Seal>(&caller.seal(action, content.into_vec()).await)
             }
-            Open::NAME => {
-                let (caller, (state, action)) = self.caller::<Open, _>(question, holder).await?;
-                write::<Open>(&caller.open(state, action).await.map(Into::into))
+            kobana_wire::Open::NAME => {
+                let (caller, (state, action)) = self.caller::<kobana_wire::Open, _>(question, holder).await?;
+                write::<kobana_wire::Open>(&caller.open(state, action).await.map(Into::into))
             }
             _ => Err(Refusal::Function),
         }
