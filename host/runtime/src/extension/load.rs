@@ -78,6 +78,15 @@ pub enum Unfit {
 #[derive(Clone)]
 pub struct Artifact(pub(super) ExtensionPre<State>);
 
+impl Artifact {
+    /// How many bytes of compiled code and data it keeps in memory, about.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        let image = self.0.instance_pre().component().image_range();
+        image.end.addr().saturating_sub(image.start.addr())
+    }
+}
+
 impl std::fmt::Debug for Artifact {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Artifact")

@@ -52,10 +52,33 @@ pub(super) fn for_compiling() -> Result<ThreadPool, String> {
 #[cfg(target_os = "linux")]
 fn step_back() {
     // No process means the calling thread.
-    if let Err(problem) = rustix::process::setpriority_process(None, NICE) {
+    let stepped = rustix::process::getpriority_process(None)
+        .and_then(|now| rustix::process::setpriority_process(None, now.max(NICE)));
+    if let Err(problem) = stepped {
         tracing::debug!(%problem, "extensions run with the server's own priority");
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 fn step_back() {}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    fn niceness() -> i32 {
+        rustix::process::getpriority_process(None).unwrap()
+    }
+
+    #[tokio::test]
+    async fn extensions_and_the_compiler_step_back_and_nobody_else_does() {
+        let before = niceness();
+        let threads = Threads::start(1).unwrap();
+        let computing = threads.handle().unwrap().spawn(async { niceness() }).await.unwrap();
+        let compiling = threads.handle().unwrap().spawn_blocking(niceness).await.unwrap();
+        let in_parallel = for_compiling().unwrap().install(niceness);
+        let lowest = before.max(NICE);
+        assert_eq!((computing, compiling, in_parallel), (lowest, lowest, lowest));
+        assert_eq!(niceness(), before);
+    }
+}

@@ -10,6 +10,7 @@ async fn a_tool_answers_and_what_it_used_is_told() {
     let case = Case::new().await;
     let (usage, outcome) = case.ask(&tight(), question("echo", "é")).await;
     assert_eq!(text(outcome.unwrap()), r#"{"argument":"é"}"#);
+    assert!(case.artifact.size() > 100_000, "{}", case.artifact.size());
     let Usage { fuel, memory, api_calls, log, output, .. } = usage;
     assert!((1_000..1_000_000).contains(&fuel), "{fuel}");
     assert!((1 << 20..4 << 20).contains(&memory), "{memory}");
