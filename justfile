@@ -51,6 +51,13 @@ bench *ARGS: bench-build
 bench-quick *ARGS: bench-build
     tests/bench/run --kobana target/release/kobana --twin target/release/kobana-twin --seconds 1 --rounds 3 --connections 32 "$@"
 
+# Measure what hostile extensions of one workspace do to the others, in about 3 minutes
+[positional-arguments]
+hostile *ARGS:
+    cargo build -p kobana
+    cargo build -p kobana-hostile-extension --target wasm32-wasip2 --profile component
+    tests/bench/hostile --kobana target/debug/kobana --extension target/wasm32-wasip2/component/kobana_hostile_extension.wasm "$@"
+
 [private]
 bench-build:
     cargo build --release -p kobana -p kobana-twin

@@ -96,10 +96,11 @@ def command(name, port, paths, data):
 
 
 @contextlib.contextmanager
-def running(name, paths, data=None):
-    """A server that answers; it ends with the block."""
+def running(name, paths, data=None, more=()):
+    """A server that answers, with more settings in its environment; it ends with the block."""
     port, log = free_port(), paths.work / f"{name}.log"
     words, environment = command(name, port, paths, data)
+    environment = {**environment, **dict(more)}
     with open(log, "w") as out:
         process = subprocess.Popen([str(word) for word in words], stdout=out, stderr=out, cwd=paths.work, env={**os.environ, **environment})
         try:

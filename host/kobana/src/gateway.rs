@@ -5,29 +5,32 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use axum::Router;
-use axum::body::Body;
-use http::header::{CONTENT_TYPE, RETRY_AFTER};
-use http_body_util::BodyExt as _;
-use kobana_api::{Prepare, Suggest};
+use kobana_api::Local;
 use kobana_contract::Choice;
+use kobana_extensions::Registry;
 use kobana_identity::{Admission, Audience, Confirmations, Identity, Tickets};
+use kobana_runtime::dispatch::extension::{Kind, Offer, Outcome, Use};
 use kobana_runtime::dispatch::{
-    Action, Allowance, Answer, Caller, Credentials, Denial, Dispatch, Failure, Method, Profile, Redemption, Request,
-    Response,
+    Action, Allowance, Answer, Caller, Credentials, Denial, Dispatch, Failure, Profile, Redemption, Request, Response,
 };
-use tower::ServiceExt as _;
 
 /// Identity and API of this process, for the component.
 pub(crate) struct InProcess {
     identity: Arc<Identity>,
     confirmations: Confirmations,
     api: Router,
+    extensions: Registry,
 }
 
 impl InProcess {
     /// `api` is the router of `/api/v1`, which takes its caller from the request's extensions.
-    pub(crate) fn new(identity: Arc<Identity>, confirmations: Confirmations, api: Router) -> Self {
-        Self { identity, confirmations, api }
+    pub(crate) fn new(
+        identity: Arc<Identity>,
+        confirmations: Confirmations,
+        api: Router,
+        extensions: Registry,
+    ) -> Self {
+        Self { identity, confirmations, api, extensions }
     }
 
     /// Proves the credentials and takes one request off the caller's allowance.
@@ -48,7 +51,9 @@ impl InProcess {
 
     /// What somebody who was admitted may do.
     pub(crate) fn caller(&self, admission: Admission) -> Arc<dyn Caller> {
-        Arc::new(Admitted { admission, api: self.api.clone(), confirmations: self.confirmations.clone() })
+        let api = Local { router: self.api.clone(), caller: Arc::clone(&admission.caller) };
+        let (confirmations, extensions) = (self.confirmations.clone(), self.extensions.clone());
+        Arc::new(Admitted { admission, api, confirmations, extensions })
     }
 }
 
@@ -59,11 +64,12 @@ impl Dispatch for InProcess {
     }
 }
 
-/// A caller, the API to call, and the seal of what the caller confirms.
+/// A caller, the API to call, the seal of what the caller confirms, and what workspaces bring of their own.
 struct Admitted {
     admission: Admission,
-    api: Router,
+    api: Local,
     confirmations: Confirmations,
+    extensions: Registry,
 }
 
 #[async_trait]
@@ -88,19 +94,15 @@ impl Caller for Admitted {
     }
 
     async fn call(&self, request: Request) -> Result<Response, Failure> {
-        self.send(self.http_request(request)?).await
+        self.api.call(request).await
     }
 
     async fn prepare(&self, request: Request) -> Result<Response, Failure> {
-        let mut request = self.http_request(request)?;
-        request.extensions_mut().insert(Prepare);
-        self.send(request).await
+        self.api.prepare(request).await
     }
 
     async fn suggest(&self, request: Request, prefix: String) -> Result<Response, Failure> {
-        let mut request = self.http_request(request)?;
-        request.extensions_mut().insert(Suggest { prefix });
-        self.send(request).await
+        self.api.suggest(request, prefix).await
     }
 
     async fn issue_confirmation(&self, action: Action) -> Result<String, Failure> {
@@ -114,55 +116,24 @@ impl Caller for Admitted {
     async fn refuse_confirmation(&self, action: Action) {
         self.confirmations.refuse(&self.admission.caller, &action).await;
     }
-}
 
-impl Admitted {
-    async fn send(&self, request: http::Request<Body>) -> Result<Response, Failure> {
-        let response = self.api.clone().oneshot(request).await.unwrap_or_else(|never| match never {});
-        let (parts, body) = response.into_parts();
-        let retry_after = parts.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
-        let body = body.collect().await.map_err(|error| {
-            tracing::error!(%error, "the API's answer broke off");
-            Failure::Internal
-        })?;
-        Ok(Response { status: parts.status.as_u16(), body: body.to_bytes().into(), retry_after })
+    async fn offers(&self, kind: Kind) -> Result<Vec<Offer>, Failure> {
+        self.extensions.offers(&self.admission.caller, kind).await
     }
 
-    fn http_request(&self, request: Request) -> Result<http::Request<Body>, Failure> {
-        let mut uri = request.path;
-        if !request.query.is_empty() {
-            uri.push('?');
-            uri.push_str(&encode(&request.query));
-        }
-        let mut builder = http::Request::builder().method(verb(request.method)).uri(uri);
-        if let Some(key) = request.idempotency_key {
-            builder = builder.header("x-idempotency-key", key);
-        }
-        if request.body.is_some() {
-            builder = builder.header(CONTENT_TYPE, "application/json");
-        }
-        let body = request.body.map_or_else(Body::empty, Body::from);
-        builder.extension(Arc::clone(&self.admission.caller)).body(body).map_err(|error| {
-            // The protocol encodes every part; a request that cannot be built is a fault of ours.
-            tracing::error!(%error, "a call is no HTTP request");
-            Failure::Internal
-        })
+    async fn find_offer(&self, kind: Kind, name: String) -> Result<Option<Offer>, Failure> {
+        self.extensions.find_offer(&self.admission.caller, kind, &name).await
     }
-}
 
-const fn verb(method: Method) -> http::Method {
-    match method {
-        Method::Get => http::Method::GET,
-        Method::Post => http::Method::POST,
-        Method::Put => http::Method::PUT,
-        Method::Patch => http::Method::PATCH,
-        Method::Delete => http::Method::DELETE,
+    async fn use_offer(&self, wanted: Use) -> Result<Outcome, Failure> {
+        self.extensions.use_offer(&self.admission.caller, &self.api.router, wanted).await
     }
-}
 
-/// Writes query parameters as `application/x-www-form-urlencoded` does.
-fn encode(query: &[(String, String)]) -> String {
-    let mut out = form_urlencoded::Serializer::new(String::new());
-    out.extend_pairs(query);
-    out.finish()
+    async fn seal(&self, action: Action, content: Vec<u8>) -> Result<String, Failure> {
+        self.confirmations.seal(&self.admission.caller, &action, &content).ok_or(Failure::Internal)
+    }
+
+    async fn open(&self, state: String, action: Action) -> Result<Vec<u8>, Redemption> {
+        self.confirmations.open(&self.admission.caller, &state, &action).await
+    }
 }

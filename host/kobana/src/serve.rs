@@ -17,6 +17,7 @@ use crate::app::App;
 use crate::banner::Banner;
 use crate::cli;
 use crate::component::{GATEWAY, Runtime, Source};
+use crate::extensions::Extensions;
 use crate::failure::Failure;
 use crate::gateway::InProcess;
 use crate::settings::{DEFAULT_PORT, Settings};
@@ -98,7 +99,10 @@ async fn assemble(
     };
     let inbox_domain = settings.inbox_domain.clone().unwrap_or_else(|| inbox_domain(options.demo, resource));
     let about_webhooks = settings.webhooks.settings(options.demo)?;
-    let whole = Api::with_webhooks(store.clone(), kobana_api::Settings { inbox_domain }, about_webhooks).await;
+    let extensions = Extensions::of(settings);
+    let inspector = extensions.inspector();
+    let about_inboxes = kobana_api::Settings { inbox_domain };
+    let whole = Api::with_extensions(store.clone(), about_inboxes, about_webhooks, inspector).await;
     let whole = whole.map_err(|error| Failure::Data(error.to_string()))?;
     let api = whole.router();
 
@@ -106,7 +110,9 @@ async fn assemble(
         Some(file) => Source::File(file.clone()),
         None => Source::Bytes(GATEWAY.into()),
     };
-    let dispatch = Arc::new(InProcess::new(Arc::clone(&identity), confirmations(settings, &store).await?, api.clone()));
+    let seal = confirmations(settings, &store).await?;
+    let extensions = extensions.registry(store.clone());
+    let dispatch = Arc::new(InProcess::new(Arc::clone(&identity), seal, api.clone(), extensions));
     let edge = match edge {
         Some(open) => {
             Some(open.endpoint(&settings.edge, &settings.runtime, Arc::clone(&dispatch), tickets(&store).await?))
@@ -202,7 +208,7 @@ fn check(environment: &[(String, String)]) -> Result<kobana_protocol::Config, Fa
 }
 
 /// Where compiled code is kept, so that the next start is quick: beside the data, else where the user's caches are.
-fn cache_dir(settings: &Settings) -> Option<PathBuf> {
+pub(crate) fn cache_dir(settings: &Settings) -> Option<PathBuf> {
     let user = || {
         let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
         let cache = cache.or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache")));

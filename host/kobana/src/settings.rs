@@ -60,6 +60,8 @@ pub(crate) struct Settings {
     pub(crate) engines: Engines,
     /// Webhooks.
     pub(crate) webhooks: Webhooks,
+    /// Extensions of workspaces.
+    pub(crate) extensions: kobana_extensions::Settings,
     /// The endpoint for edge components.
     pub(crate) edge: Edge,
     /// The log.
@@ -83,6 +85,7 @@ impl Default for Settings {
             webhooks: Webhooks::default(),
             worker: Worker::default(),
             engines: Engines::default(),
+            extensions: kobana_extensions::Settings::default(),
             edge: Edge::default(),
             log: Log::default(),
         }
@@ -228,7 +231,8 @@ impl Settings {
             Some("http.max_head") => Err(Failure::Config("http.max_head: expected 8192 to 1048576 bytes".to_owned())),
             Some(name) => Err(Failure::Config(format!("{name}: expected a number above zero"))),
             None => self.runtime.validate().map_err(|error| Failure::Config(format!("runtime.{error}"))),
-        }
+        }?;
+        self.extensions.validate().map_err(|error| Failure::Config(format!("extensions.{error}")))
     }
 }
 
