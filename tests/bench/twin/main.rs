@@ -14,6 +14,10 @@ mod cli;
 mod component;
 #[path = "../../../host/kobana/src/edge/mod.rs"]
 mod edge;
+#[path = "../../../host/kobana/src/extension/mod.rs"]
+mod extension;
+#[path = "../../../host/kobana/src/extensions.rs"]
+mod extensions;
 #[path = "../../../host/kobana/src/failure.rs"]
 mod failure;
 #[path = "../../../host/kobana/src/gateway.rs"]
