@@ -27,7 +27,7 @@ pub(crate) use args::Test;
 
 use crate::failure::Failure;
 use crate::settings::Settings;
-use cases::{Budgets, Case, Suite};
+use cases::{Budgets, Suite};
 use fuzz::Plan;
 use report::{Fuzz, Progress, Report, Text};
 use subject::{Bench, Subject};

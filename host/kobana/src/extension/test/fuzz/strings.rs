@@ -77,10 +77,8 @@ pub(super) fn string(rng: &mut StdRng, schema: &Map<String, Value>, name: &str, 
     let pattern = schema.get("pattern").and_then(Value::as_str);
     let format = schema.get("format").and_then(Value::as_str);
     let names_something = name == "id" || name.ends_with("_id") || name.ends_with("Id") || format == Some("uuid");
-    if names_something && rng.random_bool(0.6) {
-        if let Some(word) = words.0.choose(rng) {
-            return word.clone();
-        }
+    if let Some(word) = words.0.choose(rng).filter(|_| names_something && rng.random_bool(0.6)) {
+        return word.clone();
     }
     let shown = schema.get("examples").and_then(Value::as_array).into_iter().flatten().chain(schema.get("default"));
     let shown = shown.filter_map(Value::as_str).choose(rng).map(str::to_owned);

@@ -78,8 +78,8 @@ impl Text {
         let _ = writeln!(out, "{}{} ({file}:{})", self.mark(false), case.name, case.line);
         for finding in &judged.findings {
             let _ = writeln!(out, "  {}", finding.field);
-            let _ = writeln!(out, "    expected  {}", finding.expected);
-            let _ = writeln!(out, "    got       {}", finding.actual);
+            let _ = writeln!(out, "    expected  {}", shown(&finding.expected));
+            let _ = writeln!(out, "    got       {}", shown(&finding.actual));
         }
         if !judged.ran.calls.is_empty() {
             let _ = writeln!(out, "  calls of the API: {}", told(&judged.ran.calls));
@@ -89,7 +89,7 @@ impl Text {
             let _ = writeln!(out, "  log:");
         }
         for line in log.iter().take(LOG) {
-            let _ = writeln!(out, "    {:5} {}", line.level, clipped(&line.message).escape_debug());
+            let _ = writeln!(out, "    {:5} {}", line.level, shown(&clipped(&line.message)));
         }
         if let Some(more @ 1..) = log.len().checked_sub(LOG) {
             let _ = writeln!(out, "    and {more} more");
@@ -112,7 +112,7 @@ impl Text {
     fn fault(self, out: &mut String, tool: &str, fault: &Fault) {
         let times = if fault.times == 1 { "once".to_owned() } else { format!("{} times", fault.times) };
         let _ = writeln!(out, "\n{}{tool}: {}, {times}", self.mark(false), fault.kind);
-        let _ = writeln!(out, "  {}", fault.detail);
+        let _ = writeln!(out, "  {}", shown(&fault.detail));
         if fault.alone {
             let _ = writeln!(out, "  As a case:\n");
         } else {
@@ -174,6 +174,15 @@ fn fuzzed(tool: &Fuzzed) -> (bool, [String; 7]) {
     let [time, fuel, memory, calls] = costs(&tool.most);
     let row = [tool.tool.clone(), tool.calls.to_string(), tool.refused.to_string(), time, fuel, memory, calls];
     (tool.faults.is_empty() && tool.note.is_none(), row)
+}
+
+/// Text in one line that does not steer the terminal: it may be the extension's.
+fn shown(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.trim_end().chars() {
+        if c.is_control() { out.extend(c.escape_default()) } else { out.push(c) }
+    }
+    out
 }
 
 /// A number of things in words, such as `1 case` and `2 cases`.
