@@ -2,9 +2,10 @@
 //! has a rule about them. What passes through, such as ids and tool arguments, passes through byte for byte.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// How deep arrays and objects may be nested (protocol.md §4).
@@ -65,6 +66,70 @@ impl<'de> Deserialize<'de> for Members<'de> {
         }
 
         deserializer.deserialize_map(Object)
+    }
+}
+
+/// Whether no object in a document, however deep, has a member twice, so that every reader takes it for the same. In one go, whatever
+/// the document looks like.
+#[must_use]
+pub(crate) fn is_unambiguous(value: &RawValue) -> bool {
+    serde_json::from_str::<Unambiguous>(value.get()).is_ok()
+}
+
+/// Any document of which [`is_unambiguous`] holds.
+struct Unambiguous;
+
+impl<'de> Deserialize<'de> for Unambiguous {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Self)
+    }
+}
+
+impl<'de> Visitor<'de> for Unambiguous {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a document without a member that stands twice")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self, A::Error> {
+        while list.next_element::<Self>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self, A::Error> {
+        let mut names = HashSet::new();
+        while let Some(Name(name)) = map.next_key::<Name<'de>>()? {
+            if !names.insert(name) {
+                return Err(serde::de::Error::custom("a member stands twice"));
+            }
+            map.next_value::<Self>()?;
+        }
+        Ok(self)
     }
 }
 
@@ -190,6 +255,18 @@ mod tests {
         assert!(!is_too_deep(&format!(r#"{{"a":"{}\"["}}"#, "[".repeat(500))));
         assert!(!is_too_deep(&format!("{}{}", "[".repeat(MAX_DEPTH), "]".repeat(MAX_DEPTH))));
         assert!(is_too_deep(&"[".repeat(MAX_DEPTH + 1)));
+    }
+
+    #[test]
+    fn a_member_that_stands_twice_is_found_at_any_depth() {
+        for good in
+            ["{}", "[1,2.5,-3,\"x\",null,true]", r#"{"a":{"a":[{"a":1},{"a":2}]},"b":1}"#, "18446744073709551616"]
+        {
+            assert!(is_unambiguous(raw(good)), "{good}");
+        }
+        for bad in [r#"{"a":1,"a":1}"#, r#"[[{"x":{"a":1,"b":2,"\u0061":3}}]]"#, r#"{"x":{"\ud800":1}}"#] {
+            assert!(!is_unambiguous(raw(bad)), "{bad}");
+        }
     }
 
     #[test]

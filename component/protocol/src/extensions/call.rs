@@ -32,6 +32,10 @@ pub(crate) async fn tool<C: Caller>(
 ) -> Result<Option<Outcome>, Error> {
     let Some(offer) = caller.find_offer(Kind::Tool, name.to_owned()).await? else { return Ok(None) };
     demand_scope(&offer)?;
+    // Whoever reads such arguments next, a validation, a person or the extension, could take the other member.
+    if params.get("arguments").is_some_and(|arguments| !json::is_unambiguous(arguments)) {
+        return Err(Error::InvalidParams("an object in arguments has a member twice".to_owned()));
+    }
     let given = tools::arguments_of(params);
     if version.is_modern() {
         let none = Members::default();

@@ -218,6 +218,7 @@ pub(crate) struct Ask {
     version: &'static str,
     capabilities: Value,
     lines: Vec<(String, String)>,
+    rewrites: Vec<(&'static str, &'static str)>,
 }
 
 /// What came back.
@@ -230,7 +231,7 @@ pub(crate) struct Told {
 impl Ask {
     pub(crate) fn new(method: &'static str, params: Value) -> Self {
         let capabilities = json!({"elicitation": {}});
-        Self { method, params, version: "2026-07-28", capabilities, lines: Vec::new() }
+        Self { method, params, version: "2026-07-28", capabilities, lines: Vec::new(), rewrites: Vec::new() }
     }
 
     pub(crate) fn tool(name: &str, arguments: Value) -> Self {
@@ -263,8 +264,14 @@ impl Ask {
         self
     }
 
+    /// Puts another text into the body, which a `Value` could not hold.
+    pub(crate) fn rewrite(mut self, text: &'static str, other: &'static str) -> Self {
+        self.rewrites.push((text, other));
+        self
+    }
+
     pub(crate) fn send(self, host: &Host) -> Told {
-        let Self { method, mut params, version, capabilities, lines } = self;
+        let Self { method, mut params, version, capabilities, lines, rewrites } = self;
         let mut headers = Headers::new();
         headers.push("authorization", "Bearer good");
         headers.push("content-type", "application/json");
@@ -284,6 +291,7 @@ impl Ask {
             parameters.push(name, value);
         }
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+        let body = rewrites.iter().fold(body, |body, (text, other)| body.replace(text, other));
         let head = Head { method: "POST", path: "/mcp", headers, parameters: &parameters };
         let response = ready(handle(&config(), &host, head, Bytes(body.into_bytes())));
         let challenge =

@@ -30,6 +30,16 @@ fn without_arguments_there_are_none() {
 }
 
 #[test]
+fn arguments_mean_the_same_to_everybody() {
+    let host = Host::with_tools([]);
+    for name in ["ext.risk.score", "ext.risk.quarantine"] {
+        let told = Ask::tool(name, json!({"page": {"size": 1, "TWIN": 2}})).rewrite("TWIN", "size").send(&host);
+        assert_eq!(told.error(), (200, -32602, None));
+    }
+    assert_eq!(*host.calls.borrow(), ["find", "find"]);
+}
+
+#[test]
 fn capabilities_are_passed_on_as_they_were_declared() {
     let table = [
         (json!({}), Client::default()),

@@ -15,6 +15,8 @@ mod support;
 mod exchange {
     pub(crate) use crate::support::tight;
 
+    #[path = "extensions.rs"]
+    mod extensions;
     #[path = "flow.rs"]
     mod flow;
     #[path = "gateway.rs"]
@@ -33,6 +35,8 @@ mod wasi_http {
         kobana_runtime::Limits { portable: true, ..crate::support::tight() }
     }
 
+    #[path = "extensions.rs"]
+    mod extensions;
     #[path = "flow.rs"]
     mod flow;
     #[path = "gateway.rs"]

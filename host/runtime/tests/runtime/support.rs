@@ -11,7 +11,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
-use kobana_runtime::dispatch::{Allowance, Caller, Credentials, Denial, Dispatch, Failure, Profile, Request, Response};
+use kobana_runtime::dispatch::extension::{
+    Block, Content, InputRequired, Kind, Mirrored, Offer, Outcome, Question, Scalar, Use,
+};
+use kobana_runtime::dispatch::{
+    Action, Allowance, Caller, Credentials, Denial, Dispatch, Failure, Profile, Redemption, Request, Response,
+};
 use kobana_runtime::{Limits, Runtime, Source};
 use tokio::time::sleep;
 
@@ -154,6 +159,50 @@ impl Caller for Somebody {
         let answer = answer(&request).await;
         self.0.ended.fetch_add(1, SeqCst);
         answer
+    }
+
+    async fn offers(&self, kind: Kind) -> Result<Vec<Offer>, Failure> {
+        Ok(if kind == Kind::Tool { vec![echo()] } else { Vec::new() })
+    }
+
+    async fn find_offer(&self, kind: Kind, name: String) -> Result<Option<Offer>, Failure> {
+        Ok((kind == Kind::Tool && name == echo().name).then(echo))
+    }
+
+    /// Asks for a name first, and says then whatever it was told.
+    async fn use_offer(&self, wanted: Use) -> Result<Outcome, Failure> {
+        let Some(answers) = wanted.answers else {
+            let requests = vec![("roots".to_owned(), Question::Roots)];
+            return Ok(Outcome::InputRequired(InputRequired { requests, state: Some(b"kept".to_vec()) }));
+        };
+        let text = format!("{} {:?} {:?}", wanted.arguments, answers.state.as_deref(), answers.responses);
+        let content = vec![Block { content: Content::Text(text), annotations: None }];
+        Ok(Outcome::Tool { content, structured: None, is_error: false })
+    }
+
+    async fn seal(&self, action: Action, content: Vec<u8>) -> Result<String, Failure> {
+        let content: String = content.iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(format!("{}:{content}", action.arguments))
+    }
+
+    async fn open(&self, state: String, action: Action) -> Result<Vec<u8>, Redemption> {
+        let content = state.strip_prefix(&format!("{}:", action.arguments)).ok_or(Redemption::Invalid)?;
+        let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+        content.as_bytes().chunks(2).map(byte).collect::<Option<_>>().ok_or(Redemption::Invalid)
+    }
+}
+
+/// What an extension offers.
+fn echo() -> Offer {
+    Offer {
+        name: "ext.echo.say".to_owned(),
+        extension: "echo".to_owned(),
+        version: "1".to_owned(),
+        read_only: true,
+        missing_scope: None,
+        definition: r#""inputSchema":{"type":"object"}"#.to_owned(),
+        suggestions: Vec::new(),
+        mirrored: vec![Mirrored { name: "Region".to_owned(), path: vec!["region".to_owned()], scalar: Scalar::Text }],
     }
 }
 
