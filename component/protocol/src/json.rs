@@ -2,7 +2,7 @@
 //! has a rule about them. What passes through, such as ids and tool arguments, passes through byte for byte.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -122,7 +122,7 @@ impl<'de> Visitor<'de> for Unambiguous {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self, A::Error> {
-        let mut names = HashSet::new();
+        let mut names = BTreeSet::new();
         while let Some(Name(name)) = map.next_key::<Name<'de>>()? {
             if !names.insert(name) {
                 return Err(serde::de::Error::custom("a member stands twice"));
