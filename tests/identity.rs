@@ -81,13 +81,13 @@ impl Installation {
     }
 
     #[track_caller]
-    fn refuses(&self, arguments: &[&str], words: &[&str]) {
+    pub(crate) fn refuses(&self, arguments: &[&str], words: &[&str]) {
         refused(&self.run(arguments), words);
     }
 
     /// What a command writes for machines.
     #[track_caller]
-    fn json(&self, arguments: &[&str]) -> Value {
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         serde_json::from_str(&self.does(&[arguments, &["--json"]].concat())).expect("it is JSON")
     }
 

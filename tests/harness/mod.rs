@@ -2,6 +2,7 @@
 
 mod answer;
 mod call;
+mod component;
 mod connection;
 mod server;
 
@@ -9,6 +10,7 @@ use std::sync::Mutex;
 
 pub(crate) use answer::Answer;
 pub(crate) use call::{Call, ENVELOPE, MODERN, envelope};
+pub(crate) use component::{Card, component};
 pub(crate) use connection::Connection;
 use server::WeakServer;
 pub(crate) use server::{Server, Setup, wait_until};

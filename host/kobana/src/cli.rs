@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::{admin, edge, ingest, serve};
+use crate::{admin, edge, extension, ingest, serve};
 
 /// Kobana Autonomous Inbox over MCP.
 ///
@@ -27,6 +27,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Admin(options) => admin::run(&options),
         Command::Token(options) => admin::run_token(&options),
         Command::Ingest(options) => ingest::run(&options),
+        Command::Extension(command) => extension::run(&command),
         Command::Edge(command) => edge::run(&command),
     };
     match outcome {
@@ -48,6 +49,8 @@ pub(crate) enum Command {
     Token(crate::admin::Token),
     /// Hand in raw messages from files, as if they had arrived at an inbox's address
     Ingest(Ingest),
+    /// Tools, resources and prompts of a workspace's own, as WebAssembly components
+    Extension(crate::extension::Command),
     /// Make the component that serves MCP on other people's WebAssembly runtimes
     Edge(crate::edge::Command),
 }

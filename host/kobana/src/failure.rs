@@ -37,6 +37,12 @@ pub(crate) enum Failure {
     /// A file cannot be written.
     #[error("cannot write {}: {cause}", file.display())]
     Write { file: std::path::PathBuf, cause: std::io::Error },
+    /// A file cannot be read.
+    #[error("cannot read {}: {cause}", file.display())]
+    Read { file: std::path::PathBuf, cause: std::io::Error },
+    /// What the person handed over cannot be used: one line for each problem.
+    #[error("{}", .0.join("\n"))]
+    Unusable(Vec<String>),
     /// The operating system refuses.
     #[error("{what}: {cause}")]
     System { what: &'static str, cause: std::io::Error },

@@ -7,6 +7,8 @@ mod banner;
 mod cli;
 mod component;
 mod edge;
+mod extension;
+mod extensions;
 mod failure;
 mod gateway;
 mod ingest;

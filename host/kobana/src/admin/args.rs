@@ -31,10 +31,10 @@ const COMMON: &str = "Common options";
 
 /// Where to work, and for whom to write.
 #[derive(Debug, Args)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// Directory that holds the database
     #[arg(long, value_name = "DIR", global = true, help_heading = COMMON)]
-    pub(super) data: Option<PathBuf>,
+    pub(crate) data: Option<PathBuf>,
     /// Configuration file in TOML [default: kobana.toml, if it exists]
     #[arg(long, value_name = "FILE", global = true, help_heading = COMMON)]
     pub(super) config: Option<PathBuf>,

@@ -44,10 +44,28 @@ pub(super) async fn person(desk: &Desk, name: &str) -> Result<Person, Failure> {
 }
 
 /// The workspace of this external_id or UUID, in one organization or in all.
-pub(super) async fn workspace(desk: &Desk, name: &str, organization: Option<Uuid>) -> Result<Workspace, Failure> {
+pub(crate) async fn workspace(desk: &Desk, name: &str, organization: Option<Uuid>) -> Result<Workspace, Failure> {
     let mut all = directory::workspaces(desk.store.reads()).await.map_err(database)?;
     all.retain(|row| organization.is_none_or(|id| id == row.organization_id));
     one("workspace", name, all, |row| (row.id, row.external_id.clone()))
+}
+
+/// The workspace that is named, or the only one.
+pub(crate) async fn workspace_or_only(desk: &Desk, named: Option<&str>) -> Result<Workspace, Failure> {
+    if let Some(name) = named {
+        return workspace(desk, name, None).await;
+    }
+    let mut all = directory::workspaces(desk.store.reads()).await.map_err(database)?;
+    match (all.pop(), all.is_empty()) {
+        (Some(only), true) => Ok(only),
+        (None, _) => Err(Failure::Admin(
+            "there is no workspace yet; make one with `kobana admin workspace create NAME`".to_owned(),
+        )),
+        (Some(last), false) => {
+            let names: Vec<_> = all.iter().chain([&last]).map(|row| row.external_id.clone()).collect();
+            Err(Failure::Admin(format!("--workspace: there are several, so name one: {}", listed(&names))))
+        }
+    }
 }
 
 /// The one that is meant, by UUID first, then by its name in any letter case.
@@ -68,16 +86,19 @@ fn one<T>(kind: &str, wanted: &str, rows: Vec<T>, names: impl Fn(&T) -> (Uuid, S
     match meant.pop() {
         Some(_) if several => Err(Failure::Admin(format!("{kind} {wanted}: there are several; name it by its UUID"))),
         Some(row) => Ok(row),
-        None => Err(Failure::Admin(format!("{kind} {wanted}: there is none; {}", instead(kind, wanted, &known)))),
+        None => {
+            let instead = instead(wanted, &known, &format!("kobana admin {kind} create"));
+            Err(Failure::Admin(format!("{kind} {wanted}: there is none; {instead}")))
+        }
     }
 }
 
-/// What may have been meant, or what there is.
-fn instead(kind: &str, wanted: &str, known: &[String]) -> String {
+/// What may have been meant, or what there is, or the command that makes the first one.
+pub(crate) fn instead(wanted: &str, known: &[String], make: &str) -> String {
     let alike = |name: &&String| strsim::jaro_winkler(&fold(name), &fold(wanted)) >= ALIKE;
     let close: Vec<_> = known.iter().filter(alike).cloned().collect();
     match (known.is_empty(), close.is_empty()) {
-        (true, _) => format!("make one with `kobana admin {kind} create`"),
+        (true, _) => format!("make one with `{make}`"),
         (false, false) => format!("did you mean {}?", listed(&close)),
         (false, true) => format!("there is {}", listed(known)),
     }

@@ -2,10 +2,10 @@
 //! itself, whether or not a server runs on it, which sees what changed at its next request.
 
 mod args;
-mod find;
+pub(crate) mod find;
 mod member;
 mod organization;
-mod output;
+pub(crate) mod output;
 mod password;
 mod person;
 mod token;
@@ -17,23 +17,23 @@ use kobana_contract::Timestamp;
 use kobana_store::sea_orm::DbErr;
 use kobana_store::{Location, Store};
 
-pub(crate) use args::{Admin, Token};
+pub(crate) use args::{Admin, Place, Token};
 
 use crate::failure::Failure;
 use crate::settings::Settings;
-use args::{AdminCommand, Place};
+use args::AdminCommand;
 
 /// The file whose presence tells that a directory is a data directory.
 const DATABASE: &str = "kobana.sqlite";
 
 /// What a command works with.
-struct Desk {
-    store: Store,
-    now: Timestamp,
+pub(crate) struct Desk {
+    pub(crate) store: Store,
+    pub(crate) now: Timestamp,
     /// Whether a machine reads along.
-    json: bool,
-    /// The foreign issuer that is configured.
-    issuer: Option<String>,
+    pub(crate) json: bool,
+    /// What is configured.
+    pub(crate) settings: Settings,
 }
 
 /// `kobana admin`.
@@ -53,13 +53,14 @@ pub(crate) fn run_token(options: &Token) -> Result<ExitCode, Failure> {
     work(&options.place, false, async |desk| token::run(desk, &options.command).await)
 }
 
-fn work(
+/// Has a command work on the data directory. `begins` says that it may make one.
+pub(crate) fn work(
     place: &Place,
     begins: bool,
     command: impl AsyncFnOnce(&Desk) -> Result<(), Failure>,
 ) -> Result<ExitCode, Failure> {
-    let settings = Settings::read(place.config.as_deref())?;
-    let data = place.data.clone().or(settings.data).ok_or_else(|| {
+    let mut settings = Settings::read(place.config.as_deref())?;
+    let data = place.data.clone().or_else(|| settings.data.clone()).ok_or_else(|| {
         Failure::Config(
             "data: expected a directory, by --data or in the configuration; a demo in memory is its process's own"
                 .to_owned(),
@@ -72,18 +73,18 @@ fn work(
             data.display()
         )));
     }
+    settings.data = Some(data.clone());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|cause| Failure::System { what: "cannot start threads", cause })?;
-    let issuer = settings.issuer.url;
     runtime.block_on(async {
         let store = Store::open(Location::Directory(data)).await?;
-        command(&Desk { store, now: Timestamp::now(), json: place.json, issuer }).await
+        command(&Desk { store, now: Timestamp::now(), json: place.json, settings }).await
     })?;
     Ok(ExitCode::SUCCESS)
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
-fn database(error: DbErr) -> Failure {
+pub(crate) fn database(error: DbErr) -> Failure {
     Failure::Data(error.to_string())
 }
 

@@ -165,7 +165,7 @@ async fn end_all(desk: &Desk, tx: &Write, person: Uuid) -> Result<(), Failure> {
 }
 
 fn issuer_or_configured(desk: &Desk, issuer: Option<&str>) -> Result<String, Failure> {
-    issuer.map(str::to_owned).or_else(|| desk.issuer.clone()).ok_or_else(|| {
+    issuer.map(str::to_owned).or_else(|| desk.settings.issuer.url.clone()).ok_or_else(|| {
         Failure::Admin("--issuer: expected the issuer's URL, since the setting issuer.url has none".to_owned())
     })
 }
