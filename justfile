@@ -62,6 +62,10 @@ hostile *ARGS:
 bench-build:
     cargo build --release -p kobana -p kobana-twin
 
+# Count the instructions of requests, and compare them with the committed numbers: `just instructions --update` writes them anew
+instructions *ARGS:
+    tests/instructions/run {{ARGS}}
+
 # Check what we depend on: licences, bans, sources (needs cargo-deny)
 deny:
     cargo deny check bans licenses sources
