@@ -38,19 +38,33 @@ fn locked(path: &str) -> BTreeSet<(String, String)> {
     packages.map(|package| (field(package, "name").unwrap(), field(package, "version").unwrap())).collect()
 }
 
-/// Builds the component of a project and has it pass its cases.
+/// Builds the component of a project.
 #[track_caller]
-fn passes_its_cases(project: &Path, component: &str, how: &str) {
+fn build(project: &Path, component: &str, how: &str) -> PathBuf {
     let target = cargo(project, &["build", "--target", "wasm32-wasip2", "--release", how]);
-    let component = target.join("wasm32-wasip2/release").join(component);
-    let cases = project.join("cases.yaml");
-    let tested = Server::command(&["extension", "test"]).listen(None).arg(&component).arg("--cases").arg(&cases).run();
+    target.join("wasm32-wasip2/release").join(component)
+}
+
+#[track_caller]
+fn passes(component: &Path, cases: &Path) {
+    let tested = Server::command(&["extension", "test"]).listen(None).arg(component).arg("--cases").arg(cases).run();
     assert_eq!(tested.code, Some(0), "{}\n{}", tested.stdout, tested.stderr);
 }
 
+/// The examples in a language that stand on the page for developers.
+fn on_the_page(language: &str) -> Vec<String> {
+    let page = fs::read_to_string(folder("docs/extensions.md")).unwrap();
+    let rest = page.split(&format!("```{language}\n")).skip(1);
+    rest.map(|rest| rest.split_once("```").expect("it ends").0.to_owned()).collect()
+}
+
 #[test]
-fn the_risk_score_passes_its_cases() {
-    passes_its_cases(&folder("examples/risk-score"), "risk_score.wasm", "--locked");
+fn the_risk_score_passes_its_cases_and_those_of_the_page() {
+    let component = build(&folder("examples/risk-score"), "risk_score.wasm", "--locked");
+    passes(&component, &folder("examples/risk-score/cases.yaml"));
+    let cases = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page.yaml");
+    fs::write(&cases, &on_the_page("yaml")[1]).unwrap();
+    passes(&component, &cases);
 }
 
 #[test]
@@ -60,28 +74,24 @@ fn the_risk_score_passes_its_own_tests() {
 
 #[test]
 fn the_extension_of_the_page_passes_its_cases() {
-    let page = fs::read_to_string(folder("docs/extensions.md")).unwrap();
-    let example = |language: &str| {
-        let (_, rest) = page.split_once(&format!("```{language}\n")).expect("there is such an example");
-        rest.split_once("```").unwrap().0
-    };
     let project = Path::new(env!("CARGO_TARGET_TMPDIR")).join("inbox-count");
     fs::create_dir_all(project.join("src")).unwrap();
     fs::create_dir_all(project.join("wit")).unwrap();
     let manifest = [
         "[package]\nname = \"inbox-count\"\nversion = \"0.1.0\"\nedition = \"2024\"\n",
-        example("toml"),
+        &on_the_page("toml")[0],
         "[dependencies]\nserde_json = \"1\"",
         "wit-bindgen = { version = \"0.61\", default-features = false, features = [\"macros\", \"realloc\"] }\n",
         "[workspace]\n",
     ];
     fs::write(project.join("Cargo.toml"), manifest.join("\n")).unwrap();
-    fs::write(project.join("src/lib.rs"), example("rust")).unwrap();
-    fs::write(project.join("cases.yaml"), example("yaml")).unwrap();
+    fs::write(project.join("src/lib.rs"), &on_the_page("rust")[0]).unwrap();
+    fs::write(project.join("cases.yaml"), &on_the_page("yaml")[0]).unwrap();
     fs::copy(folder("wit/extension/extension.wit"), project.join("wit/extension.wit")).unwrap();
     // The versions that are here already, so that nothing is fetched.
     fs::copy(folder("Cargo.lock"), project.join("Cargo.lock")).unwrap();
-    passes_its_cases(&project, "inbox_count.wasm", "--offline");
+    let component = build(&project, "inbox_count.wasm", "--offline");
+    passes(&component, &project.join("cases.yaml"));
 }
 
 #[test]

@@ -7,7 +7,7 @@ const { component } = await componentize({
   sourcePath: 'reply-hint.mjs',
   witPath,
   worldName: 'extension',
-  // What these would import is refused: files with `stdio`, the time of day with `clocks`, the network with the others.
+  // `stdio` imports files, the last two the network: that is refused. With `clocks`, asking for the time would end the call.
   disableFeatures: ['stdio', 'clocks', 'http', 'fetch-event'],
 });
 await writeFile(output, component);

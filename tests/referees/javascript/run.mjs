@@ -60,7 +60,9 @@ try {
   });
   await judge('it-passes-its-cases', async () => {
     try {
-      console.log(run('extension', 'test', 'reply-hint.wasm', '--cases', 'cases.yaml'));
+      const table = run('extension', 'test', 'reply-hint.wasm', '--cases', 'cases.yaml');
+      // Indented, since these lines are the product's and not this referee's.
+      console.log(table.replaceAll(/^/gm, '      '));
     } catch (error) {
       throw new Error(`exit ${error.status}\n${error.stdout}`);
     }
