@@ -160,7 +160,7 @@ impl Suite {
     /// Reads the text of a cases file of this name.
     pub(super) fn parse(name: &str, text: &str) -> Result<Self, Unusable> {
         // As YAML 1.2 has it: NO is a country, and 007 a text.
-        let options = serde_saphyr::options! { strict_booleans: true, leading_zero_numbers_as_strings: true };
+        let options = serde_saphyr::options! { strict_booleans: true, leading_zero_numbers_as_strings: true, with_snippet: false };
         let file: Result<File, _> = serde_saphyr::from_str_with_options(text, options);
         let file = file.map_err(|error| Unusable(vec![format!("{name}: {error}")]))?;
         let mut problems = Vec::new();

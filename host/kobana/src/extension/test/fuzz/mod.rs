@@ -10,6 +10,8 @@ mod mutate;
 mod shrink;
 mod strings;
 
+use std::sync::PoisonError;
+
 use kobana_extensions::Asked;
 use kobana_wire::extension::{Answers, Kind, Outcome, Question, Tool};
 use serde_json::{Map, Value, json};
@@ -21,7 +23,7 @@ use super::cases::{Budgets, EVERYTHING, Expected, Persona};
 use super::judge;
 use super::outcome::Answer;
 use super::runner::{Log, Spent};
-use super::subject::Subject;
+use super::subject::{LogLine, Subject};
 use super::world::{NoWorld, World};
 
 /// How often a tool may ask back before it is enough.
@@ -70,6 +72,8 @@ pub(super) struct Fault {
     pub(super) arguments: Map<String, Value>,
     /// What was answered to its questions.
     pub(super) answers: Vec<Map<String, Value>>,
+    /// What it logged, and where it broke.
+    pub(super) log: Vec<LogLine>,
     /// Whether it happens on fresh data, too.
     pub(super) alone: bool,
 }
@@ -89,6 +93,7 @@ struct Tried {
     spent: Spent,
     refused: bool,
     answers: Vec<Map<String, Value>>,
+    log: Vec<LogLine>,
     /// What must not have happened: the kind and the detail.
     fault: Option<(String, String)>,
 }
@@ -150,8 +155,8 @@ impl Fuzzer<'_> {
             fuzzed.calls = fuzzed.calls.saturating_add(1);
             fuzzed.refused = fuzzed.refused.saturating_add(u64::from(tried.refused));
             fuzzed.most = most(fuzzed.most, tried.spent);
-            if let Some((kind, detail)) = tried.fault {
-                self.note(&schema, &mut fuzzed.faults, attempt, tried.answers, kind, detail).await?;
+            if tried.fault.is_some() {
+                self.note(&schema, &mut fuzzed.faults, attempt, tried).await?;
             }
         }
         Ok(fuzzed)
@@ -172,22 +177,23 @@ impl Fuzzer<'_> {
         schema: &Schema,
         faults: &mut Vec<Fault>,
         attempt: Attempt,
-        answers: Vec<Map<String, Value>>,
-        kind: String,
-        detail: String,
+        tried: Tried,
     ) -> Result<(), NoWorld> {
+        let Tried { answers, log, fault: Some((kind, detail)), .. } = tried else { return Ok(()) };
         if let Some(known) = faults.iter_mut().find(|fault| fault.kind == kind) {
             known.times = known.times.saturating_add(1);
             return Ok(());
         }
-        let fault = Fault { kind, detail, times: 1, arguments: attempt.arguments.clone(), answers, alone: false };
+        let fault = Fault { kind, detail, times: 1, arguments: attempt.arguments.clone(), answers, log, alone: false };
         faults.push(self.smaller(schema, attempt, fault).await?);
         Ok(())
     }
 
     /// Calls the tool and answers its questions.
     async fn attempted(&self, world: &World, attempt: &Attempt) -> Tried {
-        let mut tried = Tried { spent: Spent::default(), refused: false, answers: Vec::new(), fault: None };
+        let log = Log::default();
+        let mut tried =
+            Tried { spent: Spent::default(), refused: false, answers: Vec::new(), log: Vec::new(), fault: None };
         let mut answers = None;
         for round in 0..ROUNDS {
             let request = Asked {
@@ -197,7 +203,7 @@ impl Fuzzer<'_> {
                 client: EVERYTHING,
                 answers: answers.take(),
             };
-            let (spent, outcome) = self.subject.call(world, &Log::default(), request).await;
+            let (spent, outcome) = self.subject.call(world, &log, request).await;
             tried.spent.add(spent);
             let answer = Answer::of(&outcome, EVERYTHING);
             tried.refused = answer.outcome == Expected::Invalid;
@@ -212,6 +218,7 @@ impl Fuzzer<'_> {
             answers = Some(Answers { state: required.state, responses });
             tried.answers.push(given);
         }
+        tried.log = log.lock().unwrap_or_else(PoisonError::into_inner).clone();
         tried
     }
 

@@ -24,12 +24,12 @@ impl Fuzzer<'_> {
         let mut left = CALLS;
         'smaller: while left > 0 {
             for arguments in candidates(&attempt.arguments) {
-                let Some(rest) = left.checked_sub(1) else { break 'smaller };
-                left = rest;
                 let value = Value::Object(arguments);
                 if schema.allows(&value) != attempt.allowed {
                     continue;
                 }
+                let Some(rest) = left.checked_sub(1) else { break 'smaller };
+                left = rest;
                 let Value::Object(arguments) = value else { continue };
                 let candidate = Attempt { arguments, ..attempt.clone() };
                 if self.again(&candidate, &mut fault).await? {
@@ -49,6 +49,7 @@ impl Fuzzer<'_> {
         let Some((_, detail)) = tried.fault.filter(|(kind, _)| *kind == fault.kind) else { return Ok(false) };
         fault.arguments.clone_from(&attempt.arguments);
         fault.answers = tried.answers;
+        fault.log = tried.log;
         fault.detail = detail;
         Ok(true)
     }

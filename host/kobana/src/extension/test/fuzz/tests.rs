@@ -130,6 +130,7 @@ fn fault(arguments: Value) -> Fault {
         times: 1,
         arguments,
         answers: Vec::new(),
+        log: Vec::new(),
         alone: true,
     }
 }

@@ -76,6 +76,7 @@ fn fault(fault: &Fault, tool: &str) -> Value {
         "alone": fault.alone,
         "arguments": fault.arguments,
         "answers": fault.answers,
+        "log": fault.log,
         "case": fault.case(tool),
     })
 }

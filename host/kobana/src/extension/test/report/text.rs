@@ -10,6 +10,7 @@ use crate::extension::test::fuzz::{Fault, Fuzzed};
 use crate::extension::test::judge::told;
 use crate::extension::test::matcher::clipped;
 use crate::extension::test::runner::{Judged, Spent};
+use crate::extension::test::subject::LogLine;
 use crate::extension::test::units::{Bytes, Count, time};
 
 /// Log lines that the report shows of a case.
@@ -84,16 +85,7 @@ impl Text {
         if !judged.ran.calls.is_empty() {
             let _ = writeln!(out, "  calls of the API: {}", told(&judged.ran.calls));
         }
-        let log = &judged.ran.log;
-        if !log.is_empty() {
-            let _ = writeln!(out, "  log:");
-        }
-        for line in log.iter().take(LOG) {
-            let _ = writeln!(out, "    {:5} {}", line.level, shown(&clipped(&line.message)));
-        }
-        if let Some(more @ 1..) = log.len().checked_sub(LOG) {
-            let _ = writeln!(out, "    and {more} more");
-        }
+        log(out, &judged.ran.log);
     }
 
     fn fuzz(self, out: &mut String, fuzz: &Fuzz) {
@@ -113,6 +105,7 @@ impl Text {
         let times = if fault.times == 1 { "once".to_owned() } else { format!("{} times", fault.times) };
         let _ = writeln!(out, "\n{}{tool}: {}, {times}", self.mark(false), fault.kind);
         let _ = writeln!(out, "  {}", shown(&fault.detail));
+        log(out, &fault.log);
         if fault.alone {
             let _ = writeln!(out, "  As a case:\n");
         } else {
@@ -174,6 +167,19 @@ fn fuzzed(tool: &Fuzzed) -> (bool, [String; 7]) {
     let [time, fuel, memory, calls] = costs(&tool.most);
     let row = [tool.tool.clone(), tool.calls.to_string(), tool.refused.to_string(), time, fuel, memory, calls];
     (tool.faults.is_empty() && tool.note.is_none(), row)
+}
+
+/// What an extension logged.
+fn log(out: &mut String, lines: &[LogLine]) {
+    if !lines.is_empty() {
+        let _ = writeln!(out, "  log:");
+    }
+    for line in lines.iter().take(LOG) {
+        let _ = writeln!(out, "    {:5} {}", line.level, shown(&clipped(&line.message)));
+    }
+    if let Some(more @ 1..) = lines.len().checked_sub(LOG) {
+        let _ = writeln!(out, "    and {more} more");
+    }
 }
 
 /// Text in one line that does not steer the terminal: it may be the extension's.
