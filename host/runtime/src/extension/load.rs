@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use wasmparser::{BinaryReaderError, ComponentExternalKind, ComponentTypeRef, Parser, Payload};
 use wasmtime::component::{Component, HasData, Linker, ResourceTable};
 use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 use wasmtime_wasi::WasiView;
@@ -13,6 +12,7 @@ use wasmtime_wasi::random::WasiRandom;
 
 use super::bindings::{ExtensionPre, kobana};
 use super::settings::Settings;
+use super::shape::{self, Shape};
 use super::state::State;
 use super::threads;
 use crate::limits::HOST_STACK;
@@ -144,10 +144,9 @@ pub(super) fn load(linker: &Linker<State>, settings: &Settings, bytes: &[u8]) ->
     ExtensionPre::new(linked).map(Artifact).map_err(fit)
 }
 
-/// Checks what a component imports and exports by name, before anything costly is done with it. What is malformed is for the
-/// compiler to say.
+/// Checks what a component imports and exports, by name.
 fn check_shape(bytes: &[u8]) -> Result<(), Unfit> {
-    let (imports, exports) = shape(bytes).map_err(|problem| Unfit::Unusable(problem.message().to_owned()))?;
+    let Shape { imports, exports } = shape::read(bytes).map_err(Unfit::Unusable)?;
     let known = |name: &String| LINKED.contains(&unversioned(name));
     let unknown: Vec<String> = imports.into_iter().filter(|name| !known(name)).collect();
     if !unknown.is_empty() {
@@ -156,38 +155,6 @@ fn check_shape(bytes: &[u8]) -> Result<(), Unfit> {
     let there = |name: &str| exports.iter().any(|export| export == name);
     let missing: Vec<String> = EXPORTS.iter().filter(|name| !there(name)).map(|name| (*name).to_owned()).collect();
     if missing.is_empty() { Ok(()) } else { Err(Unfit::Exports(missing)) }
-}
-
-/// The names of what a component imports, and of the functions that it exports. What is inside of it, such as components that it
-/// was made of, has imports of its own, which are nobody's business.
-fn shape(bytes: &[u8]) -> Result<(Vec<String>, Vec<String>), BinaryReaderError> {
-    let (mut imports, mut exports) = (Vec::new(), Vec::new());
-    let mut depth = 0_u32;
-    for payload in Parser::new(0).parse_all(bytes) {
-        match payload? {
-            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
-            Payload::End(_) => depth = depth.saturating_sub(1),
-            Payload::ComponentImportSection(section) if depth == 0 => {
-                for import in section {
-                    let import = import?;
-                    // Names for types of the interfaces before.
-                    if !matches!(import.ty, ComponentTypeRef::Type(_)) {
-                        imports.push(import.name.name.to_owned());
-                    }
-                }
-            }
-            Payload::ComponentExportSection(section) if depth == 0 => {
-                for export in section {
-                    let export = export?;
-                    if export.kind == ComponentExternalKind::Func {
-                        exports.push(export.name.name.to_owned());
-                    }
-                }
-            }
-            _ => (),
-        }
-    }
-    Ok((imports, exports))
 }
 
 /// `wasi:io` needs nothing but the table.

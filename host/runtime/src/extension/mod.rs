@@ -18,6 +18,7 @@ mod load;
 mod output;
 mod sandbox;
 mod settings;
+mod shape;
 mod state;
 mod stopped;
 mod threads;

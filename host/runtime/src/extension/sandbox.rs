@@ -127,6 +127,12 @@ impl Sandbox {
         }
     }
 
+    /// Does other work that a tenant can make long, such as checking what somebody sends against a tenant's schema, on the threads
+    /// that extensions compute on: with little priority. It must end by itself, and soon. None if it cannot be done, or panicked.
+    pub async fn aside<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        self.0.threads().ok()?.spawn(async move { work() }).await.ok()
+    }
+
     /// Asks an extension what it is. Nobody calls: the API refuses, and what it logs goes to `tracing` at level debug.
     pub async fn describe(&self, artifact: &Artifact, limits: &Limits) -> (Usage, Result<Description, Stopped>) {
         self.describe_as(artifact, limits, Arc::new(Nobody)).await

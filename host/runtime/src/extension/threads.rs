@@ -62,19 +62,17 @@ fn step_back() {
 #[cfg(not(target_os = "linux"))]
 fn step_back() {}
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
-    use super::*;
-
-    fn niceness() -> i32 {
-        rustix::process::getpriority_process(None).unwrap()
-    }
-
+    #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn extensions_and_the_compiler_step_back_and_nobody_else_does() {
+        use super::*;
+
+        let niceness = || rustix::process::getpriority_process(None).unwrap();
         let before = niceness();
         let threads = Threads::start(1).unwrap();
-        let computing = threads.handle().unwrap().spawn(async { niceness() }).await.unwrap();
+        let computing = threads.handle().unwrap().spawn(async move { niceness() }).await.unwrap();
         let compiling = threads.handle().unwrap().spawn_blocking(niceness).await.unwrap();
         let in_parallel = for_compiling().unwrap().install(niceness);
         let lowest = before.max(NICE);
