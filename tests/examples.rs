@@ -54,7 +54,8 @@ fn passes(component: &Path, cases: &Path) {
 /// The examples in a language that stand on the page for developers.
 fn on_the_page(language: &str) -> Vec<String> {
     let page = fs::read_to_string(folder("docs/extensions.md")).unwrap();
-    let rest = page.split(&format!("```{language}\n")).skip(1);
+    let fence = format!("```{language}\n");
+    let rest = page.split(&fence).skip(1);
     rest.map(|rest| rest.split_once("```").expect("it ends").0.to_owned()).collect()
 }
 
