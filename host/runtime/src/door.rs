@@ -23,7 +23,7 @@ pub(crate) enum Visit {
     /// One that is there whole.
     Whole(request::Parts, Bytes),
     /// One of which the guest may ask for more than is there.
-    Streamed(Box<Request<WasiBody>>),
+    Streamed(Request<WasiBody>),
 }
 
 /// Where a component's doors are.
@@ -71,7 +71,7 @@ impl Open {
                 let body = crate::body::whole(body);
                 Box::pin(self.stream(store, Request::from_parts(head, body), limit)).await
             }
-            (Visit::Streamed(request), _) => Box::pin(self.stream(store, *request, limit)).await,
+            (Visit::Streamed(request), _) => Box::pin(self.stream(store, request, limit)).await,
         }
     }
 

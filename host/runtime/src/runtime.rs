@@ -90,7 +90,7 @@ impl Runtime {
             Ok(body) => return self.run(Visit::Whole(head, body)).await,
             Err(body) => body.split(),
         };
-        let answer = self.run(Visit::Streamed(Box::new(Request::from_parts(head, body)))).await;
+        let answer = self.run(Visit::Streamed(Request::from_parts(head, body))).await;
         // A client that waits to be told to go on has sent nothing.
         if let Some(rest) = rest.filter(|_| !expects) {
             rest.drain(limits.drain, limits.drain_time());
