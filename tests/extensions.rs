@@ -416,7 +416,7 @@ fn settings_that_make_no_sense_are_named() {
         ("BREAKER__RESTS_S", "0", "extensions.breaker.rests_s: must be"),
         ("NAMED", r#"{risk = {fuel = 1}}"#, "extensions.named.risk: must be named by the UUID of a workspace"),
         ("NAMED", somewhere, "extensions.named.0198c0de-0000-7000-8000-000000000001/risk.memory: must be at least"),
-        ("LIMITS__FULE", "1", "extensions.limits: unknown field: found `fule`"),
+        ("LIMITS__FULE", "1", "extensions.limits.fule: unknown field: found `fule`"),
     ];
     for (name, value, said) in wrong {
         let ended = Server::demo().env(&format!("KOBANA_EXTENSIONS__{name}"), value).run();

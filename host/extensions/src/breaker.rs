@@ -113,8 +113,8 @@ impl Breaker {
                 Change::None
             }
             (State::Closed(broken), End::Broken) => {
-                let since = now.saturating_sub(Duration::from_secs(settings.within_s));
-                broken.retain(|moment| *moment > since || *moment == now);
+                let within = Duration::from_secs(settings.within_s);
+                broken.retain(|moment| *moment + within >= now);
                 broken.push_back(now);
                 if broken.len() < settings.trips_after as usize {
                     return Change::None;
@@ -128,8 +128,8 @@ impl Breaker {
 
     /// Whether it says nothing that a new one would not say: it broke never, or long ago.
     pub(crate) fn is_idle(&self, settings: &BreakerSettings, now: Duration) -> bool {
-        let since = now.saturating_sub(Duration::from_secs(settings.within_s));
-        matches!(&self.state, State::Closed(broken) if broken.back().is_none_or(|last| *last < since))
+        let within = Duration::from_secs(settings.within_s);
+        matches!(&self.state, State::Closed(broken) if broken.back().is_none_or(|last| *last + within < now))
     }
 
     fn rest(&mut self, settings: &BreakerSettings, now: Duration) {

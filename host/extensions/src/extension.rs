@@ -1,13 +1,13 @@
 //! What an extension says that it is, ready to be asked.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use kobana_api::extensions::Fault;
 use kobana_api::{ApiError, Problems};
 use kobana_contract::Scope;
 use kobana_protocol::extensions::Definition;
-use kobana_runtime::extension::{Context, Question, Stopped};
+use kobana_runtime::extension::{Context, Question, Sandbox, Stopped};
 use kobana_wire::extension::{Answers, Client, Description, Kind, Outcome, Prompt};
 use serde_json::{Map, Value};
 
@@ -62,14 +62,21 @@ impl Lazy {
     fn get(&self) -> Result<&Schema, &str> {
         self.compiled.get_or_init(|| Schema::compile(&self.text)).as_ref().map_err(String::as_str)
     }
+
+    /// Whether checking a text of this length takes no time worth speaking of.
+    fn is_light(&self, length: usize) -> bool {
+        matches!(self.compiled.get(), Some(Ok(schema)) if schema.is_light(length))
+    }
 }
 
-/// A question that may be put, and what goes with its answer.
+/// A question that may be put.
 #[derive(Debug)]
-pub(crate) struct Ready<'a> {
-    question: Question,
-    read_only: bool,
-    output: Option<&'a Lazy>,
+pub(crate) struct Ready {
+    pub(crate) question: Question,
+    /// Whether it can only read.
+    pub(crate) read_only: bool,
+    /// The tool that is asked, if it is one.
+    pub(crate) tool: Option<String>,
 }
 
 impl Extension {
@@ -121,95 +128,114 @@ impl Extension {
         self.templates.iter().position(|template| template.as_ref().is_some_and(|template| template.leads_to(uri)))
     }
 
-    /// Compiles every schema and every template; what cannot be used is named.
+    /// Names the templates that cannot be used.
     pub(crate) fn faults(&self) -> Vec<Fault> {
-        let mut faults = Vec::new();
-        for tool in &self.description.tools {
-            let Some(known) = self.tools.get(&tool.name) else { continue };
-            let mut check = |field: &str, schema: &Lazy| {
-                if let Err(problem) = schema.get() {
-                    faults.push(Fault::new(format!("tools.{}.{field}", tool.name), problem));
-                }
-            };
-            check("input-schema", &known.input);
-            if let Some(output) = &known.output {
-                check("output-schema", output);
-            }
-        }
-        for (number, template) in self.templates.iter().enumerate() {
-            if template.is_none() {
-                let expected = "expected variables such as {id}, each for one segment";
-                faults.push(Fault::new(format!("resource-templates.{number}.uri-template"), expected));
-            }
-        }
-        faults
+        let unusable = self.templates.iter().enumerate().filter(|(_, template)| template.is_none());
+        let expected = "expected variables such as {id}, each for one segment";
+        unusable.map(|(place, _)| Fault::new(format!("resource-templates.{place}.uri-template"), expected)).collect()
     }
 
-    /// Checks what is asked. What cannot be asked has its outcome already.
-    pub(crate) fn ready(&self, asked: Asked) -> Result<Ready<'_>, Outcome> {
+    /// Compiles the schemas of a tool, by its place in the description; what cannot be used is named.
+    pub(crate) fn faults_of(&self, place: usize) -> Vec<Fault> {
+        let tool = self.description.tools.get(place);
+        let Some((name, tool)) = tool.and_then(|tool| self.tools.get_key_value(&tool.name)) else { return Vec::new() };
+        let schemas = [("input-schema", Some(&tool.input)), ("output-schema", tool.output.as_ref())];
+        let schemas = schemas.into_iter().filter_map(|(field, schema)| Some((field, schema?)));
+        let fault = |(field, schema): (&str, &Lazy)| {
+            schema.get().err().map(|problem| Fault::new(format!("tools.{name}.{field}"), problem))
+        };
+        schemas.filter_map(fault).collect()
+    }
+
+    /// Checks the arguments of a tool against its schema; where that may take long, out of everybody's way.
+    pub(crate) async fn check(self: &Arc<Self>, sandbox: &Sandbox, asked: &Asked) -> Result<(), Outcome> {
+        let (Kind::Tool, Some(tool)) = (asked.kind, self.tools.get(&asked.name)) else { return Ok(()) };
+        if tool.input.is_light(asked.arguments.len()) {
+            return tool.check(&asked.arguments);
+        }
+        let (extension, name, arguments) = (Arc::clone(self), asked.name.clone(), asked.arguments.clone());
+        let check = move || extension.tools.get(&name).map_or(Err(Outcome::Missing), |tool| tool.check(&arguments));
+        sandbox.aside(check).await.unwrap_or_else(|| Err(unusable("input")))
+    }
+
+    /// What is to be asked, once the arguments of a tool are checked. What cannot be asked has its outcome already.
+    pub(crate) fn ready(&self, asked: Asked) -> Result<Ready, Outcome> {
         let Asked { kind, name, arguments, client, answers } = asked;
         let context = Context { client, answers };
         match kind {
             Kind::Tool => {
-                let tool = self.tools.get(&name).ok_or(Outcome::Missing)?;
-                tool.check(&arguments)?;
-                let question = Question::Tool { name, arguments, context };
-                Ok(Ready { question, read_only: tool.read_only, output: tool.output.as_ref() })
+                let read_only = self.tools.get(&name).ok_or(Outcome::Missing)?.read_only;
+                let tool = Some(name.clone());
+                Ok(Ready { question: Question::Tool { name, arguments, context }, read_only, tool })
             }
             Kind::Resource | Kind::ResourceTemplate => {
                 let is_fixed = || self.description.resources.iter().any(|resource| resource.uri == name);
                 if !is_fixed() && self.template_of(&name).is_none() {
                     return Err(Outcome::Missing);
                 }
-                Ok(Ready { question: Question::Resource { uri: name, context }, read_only: true, output: None })
+                Ok(Ready { question: Question::Resource { uri: name, context }, read_only: true, tool: None })
             }
             Kind::Prompt => {
                 let prompt = self.description.prompts.iter().find(|prompt| prompt.name == name);
                 let arguments = texts(prompt.ok_or(Outcome::Missing)?, &arguments)?;
-                Ok(Ready { question: Question::Prompt { name, arguments, context }, read_only: true, output: None })
+                Ok(Ready { question: Question::Prompt { name, arguments, context }, read_only: true, tool: None })
             }
+        }
+    }
+
+    /// Whether the answer of a tool is what the tool has promised. An error promises nothing.
+    pub(crate) async fn judge(
+        self: &Arc<Self>,
+        sandbox: &Sandbox,
+        tool: Option<String>,
+        outcome: Outcome,
+    ) -> Result<Outcome, Stopped> {
+        let Some(name) = tool else { return Ok(outcome) };
+        let Some(output) = self.tools.get(&name).and_then(|tool| tool.output.as_ref()) else { return Ok(outcome) };
+        let Outcome::Tool { structured, is_error: false, .. } = &outcome else { return Ok(outcome) };
+        let Some(text) = structured else {
+            let expected = "structured: expected a result that matches the tool's output schema";
+            return Err(Stopped::BadAnswer(expected.to_owned()));
+        };
+        let kept = if output.is_light(text.len()) {
+            output.holds(text)
+        } else {
+            let (extension, text) = (Arc::clone(self), text.clone());
+            let output = move |tool: &Tool| tool.output.as_ref().is_some_and(|output| output.holds(&text));
+            sandbox.aside(move || extension.tools.get(&name).is_some_and(output)).await.unwrap_or(false)
+        };
+        let broken = || Stopped::BadAnswer("structured: it does not match the tool's output schema".to_owned());
+        if kept { Ok(outcome) } else { Err(broken()) }
+    }
+}
+
+impl Lazy {
+    /// Whether a text is JSON that matches.
+    fn holds(&self, text: &str) -> bool {
+        let schema = self.get().map_err(|problem| tracing::error!(problem, "a schema cannot be used any more"));
+        match (schema, serde_json::from_str(text)) {
+            (Ok(schema), Ok(value)) => schema.holds(&value),
+            _ => false,
         }
     }
 }
 
 impl Tool {
     fn check(&self, arguments: &str) -> Result<(), Outcome> {
-        let value: Value = serde_json::from_str(arguments).map_err(|_| invalid(&not_json()))?;
         let schema = self.input.get().map_err(|problem| {
             // It was compiled when it was installed, by this version or by an earlier one.
-            tracing::error!(problem, "a tool's schema cannot be used any more");
-            Outcome::Stopped((&Stopped::BadAnswer("the tool's input schema cannot be used".to_owned())).into())
+            tracing::error!(problem, "a schema cannot be used any more");
+            unusable("input")
         })?;
+        let value: Value = serde_json::from_str(arguments).map_err(|_| invalid(&not_json()))?;
         let mut problems = Problems::default();
         schema.check(&value, "the arguments", &mut problems);
         if problems.is_empty() { Ok(()) } else { Err(invalid(&problems)) }
     }
 }
 
-impl<'a> Ready<'a> {
-    /// The question, whether it can only read, and the schema of the answer.
-    pub(crate) fn parts(self) -> Result<(Question, bool, Option<&'a Schema>), Stopped> {
-        let unusable = |_: &str| Stopped::BadAnswer("the tool's output schema cannot be used".to_owned());
-        let output = self.output.map(Lazy::get).transpose().map_err(unusable)?;
-        Ok((self.question, self.read_only, output))
-    }
-}
-
-/// Whether an answer is what the extension has promised.
-pub(crate) fn judge(output: Option<&Schema>, outcome: Outcome) -> Result<Outcome, Stopped> {
-    let bad = |problem: &str| Err(Stopped::BadAnswer(problem.to_owned()));
-    match (&outcome, output) {
-        (Outcome::Tool { structured, is_error: false, .. }, Some(schema)) => {
-            let Some(structured) = structured else {
-                return bad("structured: expected a result that matches the tool's output schema");
-            };
-            match serde_json::from_str(structured) {
-                Ok(value) if schema.holds(&value) => Ok(outcome),
-                _ => bad("structured: it does not match the tool's output schema"),
-            }
-        }
-        _ => Ok(outcome),
-    }
+fn unusable(which: &str) -> Outcome {
+    Outcome::Stopped((&Stopped::BadAnswer(format!("the tool's {which} schema cannot be used"))).into())
 }
 
 /// The arguments of a prompt, which are texts.
@@ -319,6 +345,21 @@ pub(crate) mod tests {
         extension("risk").ready(asked(kind, name, arguments)).unwrap_err()
     }
 
+    /// What a tool says to its arguments, on threads of the sandbox as well as here.
+    async fn checked(name: &str, arguments: &str) -> Result<(), Outcome> {
+        let (extension, sandbox) = (Arc::new(extension("risk")), sandbox());
+        let asked = asked(Kind::Tool, name, arguments);
+        assert!(!extension.tools[name].input.is_light(arguments.len()), "it is not compiled yet");
+        let aside = extension.check(&sandbox, &asked).await;
+        assert!(extension.tools[name].input.is_light(arguments.len()));
+        assert_eq!(extension.check(&sandbox, &asked).await, aside);
+        aside
+    }
+
+    fn sandbox() -> Sandbox {
+        Sandbox::new(kobana_runtime::extension::Settings::default(), None).unwrap()
+    }
+
     /// The details of an `Invalid` outcome.
     #[track_caller]
     fn details(outcome: &Outcome) -> Value {
@@ -342,26 +383,23 @@ pub(crate) mod tests {
         let extension = extension("risk");
         for uri in ["risk://policy", "risk://emails/1"] {
             let ready = extension.ready(asked(Kind::Resource, uri, "")).unwrap();
-            let (question, read_only, _) = ready.parts().unwrap();
-            assert!(read_only && matches!(question, Question::Resource { uri: asked, .. } if asked == uri));
+            assert!(ready.read_only && matches!(ready.question, Question::Resource { uri: asked, .. } if asked == uri));
         }
     }
 
-    #[test]
-    fn arguments_of_a_tool_match_its_schema_and_go_on_as_they_came() {
-        assert_eq!(details(&refused(Kind::Tool, "score", "{}"))["field_errors"]["id"], json!(["is required"]));
-        assert_eq!(
-            details(&refused(Kind::Tool, "score", "{"))["form_errors"][0],
-            "the arguments: expected a JSON object"
-        );
-        assert_eq!(details(&refused(Kind::Tool, "score", "[]"))["form_errors"][0], "the arguments: expected an object");
+    #[tokio::test]
+    async fn arguments_of_a_tool_match_its_schema_and_go_on_as_they_came() {
+        let refused = async |arguments| details(&checked("score", arguments).await.unwrap_err());
+        assert_eq!(refused("{}").await["field_errors"]["id"], json!(["is required"]));
+        assert_eq!(refused("{").await["form_errors"][0], "the arguments: expected a JSON object");
+        assert_eq!(refused("[]").await["form_errors"][0], "the arguments: expected an object");
+        let written = r#"{ "id": "\u0031" }"#;
+        assert_eq!(checked("score", written).await, Ok(()));
         let extension = extension("risk");
-        let ready = extension.ready(asked(Kind::Tool, "score", r#"{ "id": "\u0031" }"#)).unwrap();
-        let (question, read_only, output) = ready.parts().unwrap();
-        assert!(read_only && output.is_some());
-        assert!(matches!(question, Question::Tool { arguments, .. } if arguments == r#"{ "id": "\u0031" }"#));
-        let ready = extension.ready(asked(Kind::Tool, "emails_list", r#"{"id":""}"#)).unwrap();
-        assert!(matches!(ready.parts(), Ok((_, false, None))));
+        let ready = extension.ready(asked(Kind::Tool, "score", written)).unwrap();
+        assert!(ready.read_only && ready.tool.as_deref() == Some("score"));
+        assert!(matches!(ready.question, Question::Tool { arguments, .. } if arguments == written));
+        assert!(!extension.ready(asked(Kind::Tool, "emails_list", written)).unwrap().read_only);
     }
 
     #[test]
@@ -376,28 +414,30 @@ pub(crate) mod tests {
         );
         let extension = extension("risk");
         let ready = extension.ready(asked(Kind::Prompt, "explain", r#"{"tone":"dry","id":"1"}"#)).unwrap();
-        let Ok((Question::Prompt { arguments, .. }, true, None)) = ready.parts() else { panic!() };
+        let Ready { question: Question::Prompt { arguments, .. }, read_only: true, tool: None } = ready else {
+            panic!()
+        };
         let pair = |name: &str, text: &str| (name.to_owned(), text.to_owned());
         assert_eq!(arguments, [pair("id", "1"), pair("tone", "dry")], "in the order of the description");
     }
 
-    #[test]
-    fn a_result_is_what_was_promised_unless_it_is_an_error() {
-        let schema = Schema::compile(r#"{"type":"object","required":["score"]}"#).unwrap();
-        let tool = |structured: Option<&str>, is_error| Outcome::Tool {
-            content: Vec::new(),
-            structured: structured.map(str::to_owned),
-            is_error,
+    #[tokio::test]
+    async fn a_result_is_what_was_promised_unless_it_is_an_error() {
+        let (extension, sandbox) = (Arc::new(extension("risk")), sandbox());
+        let judge = async |tool: &str, structured: Option<&str>, is_error| {
+            let structured = structured.map(str::to_owned);
+            let outcome = Outcome::Tool { content: Vec::new(), structured, is_error };
+            extension.judge(&sandbox, Some(tool.to_owned()), outcome).await
         };
-        for bad in [None, Some("{}"), Some("[1]"), Some("{")] {
-            assert!(matches!(judge(Some(&schema), tool(bad, false)), Err(Stopped::BadAnswer(_))), "{bad:?}");
-            assert!(judge(Some(&schema), tool(bad, true)).is_ok());
-            assert!(judge(None, tool(bad, false)).is_ok());
+        for bad in [None, Some("{}"), Some("[1]"), Some("{"), Some("{}")] {
+            assert!(matches!(judge("score", bad, false).await, Err(Stopped::BadAnswer(_))), "{bad:?}");
+            assert!(judge("score", bad, true).await.is_ok());
+            assert!(judge("emails_list", bad, false).await.is_ok());
         }
-        assert!(judge(Some(&schema), tool(Some(r#"{"score":7}"#), false)).is_ok());
+        assert!(judge("score", Some(r#"{"score":7}"#), false).await.is_ok());
         let document =
             Document { uri: "risk://policy".to_owned(), media_type: None, body: DocumentBody::Text(String::new()) };
-        assert!(judge(None, Outcome::Documents(vec![document])).is_ok());
+        assert!(extension.judge(&sandbox, None, Outcome::Documents(vec![document])).await.is_ok());
     }
 
     #[test]
@@ -406,7 +446,9 @@ pub(crate) mod tests {
         description.tools[0].input_schema = r#"{"type":"object","properties":{"a":{"pattern":"(?=a)"}}}"#.to_owned();
         description.tools[1].output_schema = Some(r#"{"type":"nonsense"}"#.to_owned());
         description.resource_templates[0].uri_template = "risk://{a".to_owned();
-        let faults = Extension::new(description, Vec::new()).faults();
+        let extension = Extension::new(description, Vec::new());
+        let faults: Vec<_> =
+            [extension.faults_of(0), extension.faults_of(1), extension.faults_of(2), extension.faults()].concat();
         let fields: Vec<_> = faults.iter().map(|fault| fault.field.as_str()).collect();
         assert_eq!(
             fields,

@@ -11,7 +11,7 @@ use kobana_wire::extension::{Description, Outcome};
 use serde_json::Value;
 
 use crate::desk::{Desk, Visit};
-use crate::extension::{Asked, Extension, Ready, judge};
+use crate::extension::{Asked, Extension, Ready};
 use crate::registry::missing_scope;
 
 /// Seconds after which a component may be handed in again when there was no room to look into it.
@@ -36,21 +36,21 @@ impl Loaded {
         if describe(sandbox, limits, &artifact).await? != description {
             return Err(fault("describe", "expected the same description every time, and the second one differs"));
         }
-        let check = move || {
-            let definitions = extensions::check(&description)
-                .map_err(|problems| problems.into_iter().map(|p| Fault::new(p.field, p.message)).collect::<Vec<_>>())?;
-            let extension = Extension::new(description, definitions);
-            match extension.faults() {
-                faults if faults.is_empty() => Ok(extension),
-                faults => Err(faults),
-            }
-        };
-        // Large schemas take a while, and other requests are waiting.
-        match tokio::task::spawn_blocking(check).await {
-            Ok(Ok(extension)) => Ok(Self { artifact, extension: Arc::new(extension) }),
-            Ok(Err(faults)) => Err(NotInspected::Refused(faults)),
-            Err(_) => Err(fault("describe", "the description cannot be checked")),
+        let check = move || extensions::check(&description).map(|definitions| (description, definitions));
+        let Some(checked) = sandbox.aside(check).await else { return Err(fault("describe", "it cannot be checked")) };
+        let (description, definitions) = checked.map_err(|problems| {
+            NotInspected::Refused(
+                problems.into_iter().map(|problem| Fault::new(problem.field, problem.message)).collect(),
+            )
+        })?;
+        let extension = Arc::new(Extension::new(description, definitions));
+        let mut faults = extension.faults();
+        // One at a time, so that what waits for the same threads has its turn in between.
+        for place in 0..extension.description().tools.len() {
+            let extension = Arc::clone(&extension);
+            faults.extend(sandbox.aside(move || extension.faults_of(place)).await.unwrap_or_default());
         }
+        if faults.is_empty() { Ok(Self { artifact, extension }) } else { Err(NotInspected::Refused(faults)) }
     }
 
     /// What it says that it is.
@@ -89,29 +89,30 @@ impl Loaded {
         visit: Visit,
         asked: Asked,
     ) -> (Usage, Result<Outcome, Stopped>) {
-        match self.extension.ready(asked) {
+        let checked = self.extension.check(sandbox, &asked).await;
+        match checked.and_then(|()| self.extension.ready(asked)) {
             Ok(ready) => run(&self.extension, &self.artifact, sandbox, limits, visit, ready).await,
             Err(outcome) => (Usage::default(), Ok(outcome)),
         }
     }
 }
 
-/// Puts a question that was checked, and checks the answer.
+/// Uses an extension with arguments that were checked, and checks the answer.
 pub(crate) async fn run(
-    extension: &Extension,
+    extension: &Arc<Extension>,
     artifact: &Artifact,
     sandbox: &Sandbox,
     limits: &Limits,
     visit: Visit,
-    ready: Ready<'_>,
+    ready: Ready,
 ) -> (Usage, Result<Outcome, Stopped>) {
-    let (question, read_only, output) = match ready.parts() {
-        Ok(parts) => parts,
-        Err(stopped) => return (Usage::default(), Err(stopped)),
-    };
+    let Ready { question, read_only, tool } = ready;
     let desk = Desk::new(visit, extension.scopes(), read_only);
     let (usage, outcome) = sandbox.run(artifact, limits, question, Arc::new(desk)).await;
-    (usage, outcome.and_then(|outcome| judge(output, outcome)))
+    match outcome {
+        Ok(outcome) => (usage, extension.judge(sandbox, tool, outcome).await),
+        Err(stopped) => (usage, Err(stopped)),
+    }
 }
 
 async fn describe(sandbox: &Sandbox, limits: &Limits, artifact: &Artifact) -> Result<Description, NotInspected> {

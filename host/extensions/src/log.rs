@@ -1,6 +1,7 @@
 //! Where the logs of extensions go: to `tracing`, line by line, each with whose it is.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use kobana_runtime::extension::Level;
 use kobana_store::extensions::Enabled;
@@ -12,12 +13,19 @@ use crate::desk::Log;
 pub(crate) const TARGET: &str = "kobana::extension";
 /// The longest line, in characters.
 const LONGEST: usize = 1_000;
+/// The most lines of one call: short ones would take many times their own length, with what stands before each.
+const MOST: usize = 200;
 
-/// The log of a version.
+/// The log of one call of a version.
 pub(crate) fn of(workspace: Uuid, row: &Enabled) -> Log {
     let (extension, version) = (row.extension.clone(), row.version.clone());
+    let lines = AtomicUsize::new(0);
     Arc::new(move |level, message| {
-        let line = line(message);
+        let line = match lines.fetch_add(1, Ordering::Relaxed) {
+            number if number < MOST => line(message),
+            MOST => format!("more than {MOST} lines: the rest of this call is left out"),
+            _ => return,
+        };
         match level {
             Level::Debug => tracing::debug!(target: TARGET, %workspace, extension, version, "{line}"),
             Level::Info => tracing::info!(target: TARGET, %workspace, extension, version, "{line}"),

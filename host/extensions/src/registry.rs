@@ -35,9 +35,6 @@ const RETRY_AFTER: u32 = 1;
 /// How many things a cache is told to expect. So few that it keeps them in one piece: in several, each has a part of the room
 /// only, and what is larger than a part is never kept.
 const USUAL: usize = 32;
-/// How much larger compiled code is than the component, about.
-const GROWTH: u64 = 4;
-
 /// The extensions of all workspaces. Clones share everything.
 #[derive(Debug, Clone)]
 pub struct Registry(Arc<Inner>);
@@ -50,16 +47,9 @@ struct Inner {
     enabled: Remembered<Uuid, Arc<[Enabled]>>,
     catalogues: Cache<Uuid, Arc<Catalogue>, Weight>,
     extensions: Cache<Uuid, Arc<Extension>, Weight>,
-    compiled: Cache<String, Compiled, Weight>,
+    compiled: Cache<String, Artifact, Weight>,
     lanes: Lanes,
     breakers: Breakers,
-}
-
-/// A compiled component, and how large the component is.
-#[derive(Debug, Clone)]
-struct Compiled {
-    artifact: Artifact,
-    bytes: u64,
 }
 
 /// How much room things take in caches.
@@ -78,9 +68,9 @@ impl Weighter<Uuid, Arc<Extension>> for Weight {
     }
 }
 
-impl Weighter<String, Compiled> for Weight {
-    fn weight(&self, _: &String, compiled: &Compiled) -> u64 {
-        compiled.bytes.saturating_mul(GROWTH).max(1)
+impl Weighter<String, Artifact> for Weight {
+    fn weight(&self, _: &String, artifact: &Artifact) -> u64 {
+        (artifact.size() as u64).max(1)
     }
 }
 
@@ -210,10 +200,6 @@ impl Inner {
         api: &Router,
         asked: Asked,
     ) -> Result<Outcome, Turned> {
-        let ready = match source.extension.ready(asked) {
-            Ok(ready) => ready,
-            Err(outcome) => return Ok(outcome),
-        };
         let row = &source.row;
         let watched = self.breakers.enter(row.id).map_err(|wait| Turned::Away(resting(wait)))?;
         let turn = self.lanes.enter(workspace).await.ok_or_else(|| Turned::Away(crowded()))?;
@@ -221,10 +207,15 @@ impl Inner {
             tracing::error!(%error, "extensions cannot run");
             Turned::Failed(Failure::Internal)
         })?;
+        let checked = source.extension.check(sandbox, &asked).await;
+        let ready = match checked.and_then(|()| source.extension.ready(asked)) {
+            Ok(ready) => ready,
+            // It was not asked, so this says nothing about how well it is.
+            Err(outcome) => return Ok(outcome),
+        };
         let artifact = self.artifact(&row.digest).await?;
         let limits = self.settings.limits_of(workspace, &row.extension);
-        let log = log::of(workspace, row);
-        let visit = Visit { caller: Arc::clone(caller), api: api.clone(), log: Arc::clone(&log) };
+        let visit = Visit { caller: Arc::clone(caller), api: api.clone(), log: log::of(workspace, row) };
         let (extension, version) = (&row.extension, &row.version);
         tracing::debug!(target: log::TARGET, %workspace, extension, version, "a call begins");
         let (usage, outcome) = loaded::run(&source.extension, &artifact, sandbox, &limits, visit, ready).await;
@@ -240,7 +231,8 @@ impl Inner {
             }
         }
         outcome.map_err(|stopped| {
-            tell(&log, &stopped);
+            // With lines of its own: those of the call may be used up.
+            tell(&log::of(workspace, row), &stopped);
             Turned::Away((&stopped).into())
         })
     }
@@ -254,16 +246,14 @@ impl Inner {
             })?;
             // Removed a moment ago, by whoever has the right to.
             let component = component.ok_or_else(|| Turned::Away(gone()))?;
-            let bytes = component.len() as u64;
             let sandbox = self.sandbox.get().await.map_err(|_| Turned::Failed(Failure::Internal))?;
-            let artifact = sandbox.compile(component.into()).await.map_err(|error| {
+            sandbox.compile(component.into()).await.map_err(|error| {
                 // It compiled when it was added: the engine, or what it has room for, is another one now.
                 tracing::error!(%error, digest, "a component does not fit any more");
                 Turned::Away(unfit())
-            })?;
-            Ok(Compiled { artifact, bytes })
+            })
         };
-        self.compiled.get_or_insert_async(digest, compile).await.map(|compiled| compiled.artifact)
+        self.compiled.get_or_insert_async(digest, compile).await
     }
 }
 

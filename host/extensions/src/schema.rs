@@ -15,9 +15,13 @@ const LARGEST: u64 = 20_000;
 /// How many references may lead to each other.
 const DEEPEST: usize = 32;
 /// The most steps that checking one value may take: the size of the schema times that of the value.
-const MOST_STEPS: u64 = 200_000_000;
+const MOST_STEPS: u64 = 20_000_000;
+/// How many steps take no time worth speaking of.
+const FEW_STEPS: u64 = 100_000;
 /// The longest compiled pattern, in bytes.
-const LONGEST_PATTERN: usize = 1 << 20;
+const LONGEST_PATTERN: usize = 256 << 10;
+/// The most patterns in a schema: each takes some time to compile.
+const MOST_PATTERNS: u64 = 32;
 
 /// Keywords whose members are schemas, by names of the author's choice.
 const FAMILIES: &[&str] = &["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
@@ -49,6 +53,12 @@ impl Schema {
     /// The schema as it was written.
     pub(crate) const fn text(&self) -> &Value {
         &self.text
+    }
+
+    /// Whether checking a text of this length takes no time worth speaking of.
+    pub(crate) fn is_light(&self, length: usize) -> bool {
+        // No part of a value is shorter than one character.
+        self.size.saturating_mul(length as u64) <= FEW_STEPS
     }
 
     /// Notes everything that is wrong with a value, which is called `whole` where no part of it can be named.
@@ -93,11 +103,16 @@ struct Measure<'a> {
     /// Sizes of what references lead to; none while it is being measured.
     known: HashMap<&'a str, Option<u64>>,
     depth: usize,
+    patterns: u64,
 }
 
 impl<'a> Measure<'a> {
     fn of(root: &'a Value) -> Result<u64, String> {
-        let size = Measure { root, known: HashMap::new(), depth: 0 }.schema(root)?;
+        let mut measure = Measure { root, known: HashMap::new(), depth: 0, patterns: 0 };
+        let size = measure.schema(root)?;
+        if measure.patterns > MOST_PATTERNS {
+            return Err(format!("it has {} patterns, and {MOST_PATTERNS} are allowed", measure.patterns));
+        }
         if size > LARGEST {
             Err(format!("it is too large: {size} parts, of which {LARGEST} are allowed"))
         } else {
@@ -119,6 +134,10 @@ impl<'a> Measure<'a> {
 
     fn keyword(&mut self, keyword: &str, value: &'a Value) -> Result<u64, String> {
         match (keyword, value) {
+            ("pattern", _) => {
+                self.patterns += 1;
+                Ok(1)
+            }
             ("$ref", Value::String(target)) => self.reference(target),
             ("$dynamicRef" | "$recursiveRef", _) => Err(format!("{keyword}: expected $ref instead")),
             (_, Value::Object(members)) if FAMILIES.contains(&keyword) => self.family(keyword, members),
@@ -133,6 +152,9 @@ impl<'a> Measure<'a> {
 
     fn family(&mut self, keyword: &str, members: &'a Map<String, Value>) -> Result<u64, String> {
         let mut size = 1_u64;
+        if keyword == "patternProperties" {
+            self.patterns += members.len() as u64;
+        }
         for member in members.values() {
             let member = self.schema(member)?;
             // What is only defined costs nothing until something refers to it.
@@ -240,6 +262,8 @@ mod tests {
         assert!(refused(&json!({ "type": "string", "pattern": "(?=a)b" })).contains("no JSON Schema"));
         assert!(refused(&json!({ "type": "string", "pattern": "(a{1000}){1000}" })).contains("no JSON Schema"));
         assert!(refused(&json!({ "type": "nonsense" })).contains("no JSON Schema"));
+        let many: Map<_, _> = (0..33).map(|number| (format!("^{number}"), json!(true))).collect();
+        assert!(refused(&json!({ "patternProperties": many })).contains("33 patterns"));
     }
 
     #[test]
@@ -262,7 +286,7 @@ mod tests {
 
     #[test]
     fn what_is_too_large_for_its_schema_is_not_checked() {
-        let choices: Vec<_> = (0..4_000).map(|number| json!({ "const": number })).collect();
+        let choices: Vec<_> = (0..2_000).map(|number| json!({ "const": number })).collect();
         let schema = json!({ "type": "array", "items": { "anyOf": choices } });
         let value = Value::from(vec![json!("x"); 100_000]);
         assert_eq!(

@@ -33,8 +33,3 @@ impl Extensions {
         Registry::new(store, self.settings, self.sandbox)
     }
 }
-
-/// What looks into components, for a command that does nothing else with extensions.
-pub(crate) fn inspector(settings: &Settings) -> Option<Arc<dyn kobana_api::extensions::Inspector>> {
-    Extensions::of(settings).inspector()
-}
