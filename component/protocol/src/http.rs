@@ -60,8 +60,8 @@ impl Headers {
     }
 }
 
-/// Header lines that are read only where it comes to them.
-pub trait Lines {
+/// Header lines that are read only where it comes to them. They can be shared, so that a request may move between threads.
+pub trait Lines: Sync {
     /// The lines of a field, whose name is lowercase, as they came.
     fn lines(&self, name: &str) -> Vec<Vec<u8>>;
 }
