@@ -179,7 +179,7 @@ pub(crate) fn is_too_deep(document: &str) -> bool {
 #[must_use]
 pub(crate) fn is_deeper(document: &str, levels: usize) -> bool {
     // With so few brackets, strings included, it cannot be; counting them is much quicker than following them.
-    if document.bytes().filter(|byte| matches!(byte, b'[' | b'{')).count() <= MAX_DEPTH {
+    if document.bytes().filter(|byte| matches!(byte, b'[' | b'{')).count() <= levels {
         return false;
     }
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
