@@ -246,13 +246,9 @@ fn what_is_not_as_expected_is_told_with_what_came_instead() {
         "5 cases: 1 passed, 4 failed",
     ]);
     let xml = fs::read_to_string(desk.file("results.xml")).expect("the results are written");
-    for part in [
-        "tests=\"5\"",
-        "failures=\"4\"",
-        "name=\"payments\"",
-        "<failure message=\"expect.structured",
-        "renamed an inbox",
-    ] {
+    for part in
+        ["tests=\"5\"", "failures=\"4\"", "name=\"payments\"", "<failure message=\"expect.text", "renamed an inbox"]
+    {
         assert!(xml.contains(part), "{part:?} is not in: {xml}");
     }
 }
@@ -405,22 +401,23 @@ impl Drop for Watching {
 
 impl Watching {
     fn start(folder: &Path) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_kobana"));
-        command.args(["extension", "test", "extension.wasm", "--cases", "cases.yaml", "--watch"]);
-        command.current_dir(folder).stdout(Stdio::piped()).stderr(Stdio::piped()).env_remove("NO_COLOR");
+        // Both outputs go into one pipe, so that their order is that of the process.
+        let mut command = Command::new("sh");
+        command.args(["-c", "exec \"$0\" extension test extension.wasm --cases cases.yaml --watch 2>&1"]);
+        command.arg(env!("CARGO_BIN_EXE_kobana")).current_dir(folder).stdout(Stdio::piped());
         command.env("XDG_CACHE_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"));
-        let mut process = command.spawn().expect("the binary starts");
-        let (sender, lines) = channel();
-        let (out, err) = (process.stdout.take().expect("piped"), process.stderr.take().expect("piped"));
-        let readers: [Box<dyn std::io::Read + Send>; 2] = [Box::new(out), Box::new(err)];
-        for reader in readers {
-            let sender = sender.clone();
-            std::thread::spawn(move || {
-                for line in BufReader::new(reader).lines().map_while(Result::ok) {
-                    let _ = sender.send(line);
-                }
-            });
+        // No configuration but what the test gives.
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("KOBANA_")) {
+            command.env_remove(name);
         }
+        let mut process = command.spawn().expect("there is a shell");
+        let output = BufReader::new(process.stdout.take().expect("it is captured"));
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                let _ = sender.send(line);
+            }
+        });
         Self { process, lines }
     }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use notify::{Event, EventKind, RecursiveMode, Watcher as _};
 use sha2::{Digest as _, Sha256};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
 
@@ -34,16 +35,27 @@ pub(super) async fn run(options: &Test, bench: Bench) -> Result<ExitCode, Failur
         // Many editors write another file and give it the name, so that watching the file itself would lose it.
         watcher.watch(&directory, RecursiveMode::NonRecursive).map_err(cannot_watch)?;
     }
+    // It is listened for from now on, so that none is lost between two runs.
+    let mut interrupted = signal(SignalKind::interrupt())
+        .map_err(|cause| Failure::System { what: "cannot listen for signals", cause })?;
+    tokio::select! {
+        () = rounds(options, &bench, &files, &mut changes) => {}
+        _ = interrupted.recv() => {}
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs, and runs again after each change.
+async fn rounds(options: &Test, bench: &Bench, files: &[PathBuf], changes: &mut UnboundedReceiver<()>) {
     let mut loaded = None;
     loop {
         separate();
-        if let Err(failure) = round(options, &bench, &mut loaded).await {
+        if let Err(failure) = round(options, bench, &mut loaded).await {
             eprintln!("{}: {failure}", env!("CARGO_BIN_NAME"));
         }
-        eprintln!("\nwaiting for a change of {}; Ctrl-C ends", named(&files));
-        tokio::select! {
-            changed = settled(&mut changes) => if !changed { return Ok(ExitCode::SUCCESS) },
-            _ = tokio::signal::ctrl_c() => return Ok(ExitCode::SUCCESS),
+        eprintln!("\nwaiting for a change of {}; Ctrl-C ends", named(files));
+        if !settled(changes).await {
+            return;
         }
     }
 }
