@@ -18,6 +18,7 @@ mod tools;
 
 /// What the WIT says, as Rust.
 #[cfg(target_arch = "wasm32")]
+#[allow(clippy::too_many_arguments, reason = "generated")]
 mod bindings {
     wit_bindgen::generate!({ path: "wit", world: "extension" });
 

@@ -1,5 +1,7 @@
 //! How risky an e-mail is: signals with points, added up to at most 100.
 
+use std::cmp::Reverse;
+
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
@@ -8,7 +10,7 @@ pub const MEDIUM: u32 = 25;
 /// From this score on the level is high.
 pub const HIGH: u32 = 50;
 /// Amounts from here on, in cents, are a signal.
-pub const LARGE: u64 = 5_000_00;
+pub const LARGE: u64 = 500_000;
 
 /// Every signal, its points, and what it means.
 pub const SIGNALS: &[(&str, u32, &str)] = &[
@@ -128,7 +130,7 @@ pub fn assess(email: &Email) -> Assessment {
         reasons.add("large_amount", format!("R$ {},{:02}", cents / 100, cents % 100));
     }
     let mut reasons = reasons.0;
-    reasons.sort_by(|a, b| b.points.cmp(&a.points));
+    reasons.sort_by_key(|reason| Reverse(reason.points));
     let score = reasons.iter().map(|reason| reason.points).sum::<u32>().min(100);
     let level = match score {
         HIGH.. => Level::High,

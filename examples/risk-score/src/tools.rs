@@ -1,5 +1,7 @@
 //! The tools. Arguments have been checked against the schemas before they come here.
 
+use std::cmp::Reverse;
+
 use serde_json::{Value, json};
 
 use crate::api::{self, Problem};
@@ -53,7 +55,7 @@ fn review(arguments: &Value, context: &Context) -> Result<ToolOutcome, Problem> 
     let reviewed = assessments.len();
     assessments.retain(|assessment| u64::from(assessment.score) >= threshold);
     // A stable sort: those of the same score stay in order, the newest first.
-    assessments.sort_by(|a, b| b.score.cmp(&a.score));
+    assessments.sort_by_key(|assessment| Reverse(assessment.score));
     let lines: Vec<_> = assessments.iter().map(Assessment::summary).collect();
     let head = format!("{} of {reviewed} e-mails have a score of {threshold} or more.", assessments.len());
     let mut content = vec![text([vec![head], lines].concat().join("\n"))];
