@@ -26,6 +26,8 @@ lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
     cargo clippy -p kobana-gateway -p kobana-edge -p kobana-conformance-extension --target wasm32-wasip2 -- -D warnings
+    cargo fmt --manifest-path examples/risk-score/Cargo.toml --check
+    cargo clippy --manifest-path examples/risk-score/Cargo.toml --locked --target wasm32-wasip2 --target-dir target/examples -- -D warnings
 
 # Build the components, the gateway and the edge adapter, and say how large they are
 component:
