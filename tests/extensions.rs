@@ -196,6 +196,15 @@ fn what_may_write_runs_once_and_only_when_a_person_has_said_so() {
 }
 
 #[test]
+fn nobody_is_asked_about_a_call_that_would_be_refused() {
+    let demo = Demo::with(|setup| setup);
+    demo.add("acme", &component("kobana-payments-extension"));
+    let call = |arguments: Value| demo.call("ext.payments.rename", &arguments).send();
+    assert!(call(json!({ "id": 7 })).tool_error("validation_failed")["details"]["field_errors"]["label"].is_array());
+    asks(&call(json!({ "id": "acme-support", "label": "Suporte" })));
+}
+
+#[test]
 fn a_question_goes_to_the_client_and_its_answer_and_the_state_come_back() {
     let demo = Demo::hostile(|setup| setup);
     let call = || demo.call("ext.hostile.ask", &json!({}));
@@ -460,6 +469,7 @@ fn whoever_asks_through_the_edge_sees_the_same() {
         arguments: "{}".to_owned(),
         client: kobana_wire::extension::Client::default(),
         answers: None,
+        check_only: false,
     };
     let used = |version: &str| {
         let question = As { ticket: ticket.clone(), question: wanted(version) };

@@ -332,6 +332,9 @@ pub struct Use {
     pub client: Client,
     /// Where the call goes on after questions.
     pub answers: Option<Answers>,
+    /// Checks whatever is checked before the extension runs, and does not run it: what a person is asked to confirm can be done
+    /// as far as anybody can tell.
+    pub check_only: bool,
 }
 
 /// What comes of it.
@@ -363,6 +366,8 @@ pub enum Outcome {
     Invalid(String),
     /// The extension broke, ran into a limit, or is resting after it broke too often.
     Stopped(Stopped),
+    /// Nothing stands in the way; the extension was not asked, because it was not to be.
+    Checked,
 }
 
 /// Why an extension was stopped.

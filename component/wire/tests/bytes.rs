@@ -150,10 +150,11 @@ fn uses_and_what_comes_of_them() {
         arguments: text("{}"),
         client: Client { form: true, url: false, sampling: true, roots: false },
         answers: Some(Answers { state: Some(vec![0, 255]), responses: vec![(text("k"), text("1"))] }),
+        check_only: true,
     };
     is::<<UseOffer as Function>::Question>(
         &As { ticket: text("T"), question: wanted },
-        "015403016e0176027b7d0100010001010200ff01016b0131",
+        "015403016e0176027b7d0100010001010200ff01016b013101",
     );
     let reply = |outcome, bytes: &str| {
         is::<<UseOffer as Function>::Reply>(&Ok(outcome), &format!("00{}", bytes.replace(' ', "")))
@@ -181,6 +182,7 @@ fn uses_and_what_comes_of_them() {
     reply(Outcome::Invalid(text("{}")), "05027b7d");
     let stopped = Stopped { code: text("c"), message: text("m"), limit: Some(text("l")), retry_after: Some(3) };
     reply(Outcome::Stopped(stopped), "060163016d01016c0103");
+    reply(Outcome::Checked, "07");
 }
 
 /// The bytes of [`every_content`].

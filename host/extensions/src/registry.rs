@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use axum::Router;
 use kobana_contract::Caller;
-use kobana_runtime::extension::{Artifact, Level, Stopped};
+use kobana_runtime::extension::{Artifact, Level, Sandbox, Stopped};
 use kobana_store::extensions::{self, Enabled};
 use kobana_store::sea_orm::DbErr;
 use kobana_store::{Remembered, Store, fault};
@@ -21,11 +21,11 @@ use quick_cache::sync::Cache;
 use uuid::Uuid;
 
 use crate::breaker::{Change, End};
-use crate::breakers::Breakers;
+use crate::breakers::{Breakers, Watched};
 use crate::catalogue::{Catalogue, Source};
 use crate::desk::{Visit, both};
-use crate::extension::{Asked, Extension};
-use crate::lanes::Lanes;
+use crate::extension::{Asked, Extension, Ready};
+use crate::lanes::{Lanes, Turn};
 use crate::lazy::Lazy;
 use crate::settings::Settings;
 use crate::{loaded, log};
@@ -74,8 +74,19 @@ impl Weighter<String, Artifact> for Weight {
     }
 }
 
+/// A call that may be made now.
+struct Entered<'a> {
+    workspace: Uuid,
+    watched: Watched<'a>,
+    turn: Turn,
+    sandbox: &'a Sandbox,
+    ready: Ready,
+}
+
 /// A call that cannot be made now.
 enum Turned {
+    /// The caller is to blame, or there is nothing of this name.
+    Refused(Outcome),
     /// The extension is to blame, or there is no room for it.
     Away(wire::Stopped),
     /// The server is.
@@ -130,7 +141,7 @@ impl Registry {
         let (Some(catalogue), Some(member)) = (self.catalogue(caller).await?, caller.workspace()) else {
             return Ok(Outcome::Missing);
         };
-        let Use { kind, name, version, arguments, client, answers } = wanted;
+        let Use { kind, name, version, arguments, client, answers, check_only } = wanted;
         let Some(found) = catalogue.find(kind, &name) else { return Ok(Outcome::Missing) };
         let source = found.source;
         if source.row.digest != version || missing_scope(caller, &source.extension).is_some() {
@@ -138,8 +149,13 @@ impl Registry {
         }
         let name = if matches!(kind, Kind::Tool | Kind::Prompt) { found.own_name().to_owned() } else { name };
         let asked = Asked { kind, name, arguments, client, answers };
-        match self.0.call(member.workspace_id, source, caller, api, asked).await {
+        let called = async {
+            let entered = self.0.enter(member.workspace_id, source, asked).await?;
+            if check_only { Ok(Outcome::Checked) } else { self.0.call(entered, source, caller, api).await }
+        };
+        match called.await {
             Ok(outcome) => Ok(outcome),
+            Err(Turned::Refused(outcome)) => Ok(outcome),
             Err(Turned::Away(stopped)) => Ok(Outcome::Stopped(stopped)),
             Err(Turned::Failed(failure)) => Err(failure),
         }
@@ -192,27 +208,29 @@ impl Inner {
         }
     }
 
-    async fn call(
-        &self,
-        workspace: Uuid,
-        source: &Source,
-        caller: &Arc<Caller>,
-        api: &Router,
-        asked: Asked,
-    ) -> Result<Outcome, Turned> {
-        let row = &source.row;
-        let watched = self.breakers.enter(row.id).map_err(|wait| Turned::Away(resting(wait)))?;
+    /// Everything that stands before the extension itself: rest, turn and arguments.
+    async fn enter<'a>(&'a self, workspace: Uuid, source: &Source, asked: Asked) -> Result<Entered<'a>, Turned> {
+        let watched = self.breakers.enter(source.row.id).map_err(|wait| Turned::Away(resting(wait)))?;
         let turn = self.lanes.enter(workspace).await.ok_or_else(|| Turned::Away(crowded()))?;
         let sandbox = self.sandbox.get().await.map_err(|error| {
             tracing::error!(%error, "extensions cannot run");
             Turned::Failed(Failure::Internal)
         })?;
-        let checked = source.extension.check(sandbox, &asked).await;
-        let ready = match checked.and_then(|()| source.extension.ready(asked)) {
-            Ok(ready) => ready,
-            // It was not asked, so this says nothing about how well it is.
-            Err(outcome) => return Ok(outcome),
-        };
+        // What is refused here was not asked, so it says nothing about how well the extension is.
+        source.extension.check(sandbox, &asked).await.map_err(Turned::Refused)?;
+        let ready = source.extension.ready(asked).map_err(Turned::Refused)?;
+        Ok(Entered { workspace, watched, turn, sandbox, ready })
+    }
+
+    async fn call(
+        &self,
+        entered: Entered<'_>,
+        source: &Source,
+        caller: &Arc<Caller>,
+        api: &Router,
+    ) -> Result<Outcome, Turned> {
+        let Entered { workspace, watched, turn, sandbox, ready } = entered;
+        let row = &source.row;
         let artifact = self.artifact(&row.digest).await?;
         let limits = self.settings.limits_of(workspace, &row.extension);
         let visit = Visit { caller: Arc::clone(caller), api: api.clone(), log: log::of(workspace, row) };

@@ -64,7 +64,7 @@ fn tool_outcome(version: Version, came: Came) -> Result<Option<Outcome>, Error> 
         Came::Stopped(why) => stopped(&why),
         // It was there a moment ago.
         Came::Missing => return Ok(None),
-        Came::Documents(_) | Came::Prompt { .. } | Came::InputRequired(_) => return Err(BROKEN),
+        Came::Documents(_) | Came::Prompt { .. } | Came::InputRequired(_) | Came::Checked => return Err(BROKEN),
     }))
 }
 
@@ -93,7 +93,7 @@ pub(crate) async fn read_resource<C: Caller>(
         Turn::Came(Came::Missing) => Ok(None),
         Turn::Came(Came::Invalid(refusal)) => Err(invalid_arguments(&refusal)),
         Turn::Came(Came::Stopped(why)) => Err(Error::Stopped(why)),
-        Turn::Came(Came::Tool { .. } | Came::Prompt { .. } | Came::InputRequired(_)) => Err(BROKEN),
+        Turn::Came(Came::Tool { .. } | Came::Prompt { .. } | Came::InputRequired(_) | Came::Checked) => Err(BROKEN),
     }
 }
 
@@ -123,7 +123,7 @@ pub(crate) async fn get_prompt<C: Caller>(
         Turn::Came(Came::Missing) => Ok(None),
         Turn::Came(Came::Invalid(refusal)) => Err(invalid_arguments(&refusal)),
         Turn::Came(Came::Stopped(why)) => Err(Error::Stopped(why)),
-        Turn::Came(Came::Tool { .. } | Came::Documents(_) | Came::InputRequired(_)) => Err(BROKEN),
+        Turn::Came(Came::Tool { .. } | Came::Documents(_) | Came::InputRequired(_) | Came::Checked) => Err(BROKEN),
     }
 }
 

@@ -177,8 +177,12 @@ impl<C: Caller> Call<'_, C> {
         }
     }
 
-    /// Asks the person whether the call may run.
+    /// Asks the person whether the call may run; not for what would be refused anyway (architecture.md, decision 2).
     async fn ask(self) -> Result<Turn, Error> {
+        match self.caller.use_offer(self.wanted(Client::default(), None, true)).await? {
+            Came::Checked => {}
+            refused => return Ok(Turn::Came(refused)),
+        }
         let title = title(&self.offer.definition).unwrap_or_default();
         let (title, name) = (clean(&title, LABEL), clean(&self.name, LABEL));
         let tool = if title.is_empty() { format!("“{name}”") } else { format!("“{title}” ({name})") };
@@ -191,17 +195,21 @@ impl<C: Caller> Call<'_, C> {
     }
 
     async fn run(self, client: Client, answers: Option<Answers>, confirmed: bool) -> Result<Turn, Error> {
-        let wanted = Use {
+        match self.caller.use_offer(self.wanted(client, answers, false)).await? {
+            Came::InputRequired(required) => self.ask_back(client, required, confirmed).await,
+            came => Ok(Turn::Came(came)),
+        }
+    }
+
+    fn wanted(&self, client: Client, answers: Option<Answers>, check_only: bool) -> Use {
+        Use {
             kind: self.kind,
             name: self.name.clone(),
             version: self.offer.version.clone(),
             arguments: self.arguments.clone(),
             client,
             answers,
-        };
-        match self.caller.use_offer(wanted).await? {
-            Came::InputRequired(required) => self.ask_back(client, required, confirmed).await,
-            came => Ok(Turn::Came(came)),
+            check_only,
         }
     }
 

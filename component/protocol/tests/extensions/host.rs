@@ -19,6 +19,8 @@ pub(crate) struct Host {
     pub(crate) offers: Vec<(Kind, Offer)>,
     /// What comes of uses, one after the other; nothing left is a fault of the test.
     pub(crate) script: RefCell<VecDeque<Outcome>>,
+    /// What a check says that finds something; none finds nothing.
+    pub(crate) refusal: RefCell<Option<Outcome>>,
     /// What was used.
     pub(crate) uses: RefCell<Vec<Use>>,
     /// What is sealed, and for what; a confirmation holds nothing.
@@ -147,6 +149,10 @@ impl Caller for Somebody<'_> {
     }
 
     async fn use_offer(&self, offer: Use) -> Result<Outcome, Failure> {
+        if offer.check_only {
+            self.note("check");
+            return Ok(self.0.refusal.borrow().clone().unwrap_or(Outcome::Checked));
+        }
         self.note("use");
         self.0.uses.borrow_mut().push(offer);
         Ok(self.0.script.borrow_mut().pop_front().expect("nothing is to be used"))

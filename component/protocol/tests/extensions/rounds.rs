@@ -141,6 +141,17 @@ fn questions_that_no_client_could_read_are_a_flaw_of_the_extension() {
 }
 
 #[test]
+fn nobody_is_asked_for_what_would_be_refused() {
+    let host = Host::with_tools([]);
+    *host.refusal.borrow_mut() = Some(Outcome::Invalid(r#"{"error":{"code":"validation_failed"}}"#.to_owned()));
+    let told = Ask::tool(WRITES, json!({"id": 1})).send(&host);
+    assert_eq!(told.text(), r#"{"error":{"code":"validation_failed"}}"#);
+    *host.refusal.borrow_mut() = Some(Outcome::Missing);
+    assert_eq!(Ask::tool(WRITES, json!({"id": "1"})).send(&host).error(), (200, -32602, None));
+    assert_eq!((host.count("issue"), host.count("use")), (0, 0));
+}
+
+#[test]
 fn what_writes_is_confirmed_first() {
     let host = Host::with_tools([said("gone")]);
     let first = Ask::tool(WRITES, json!({"note": "a\u{202e}b", "id": "1"})).send(&host);
@@ -151,7 +162,7 @@ fn what_writes_is_confirmed_first() {
          It may change, delete or send data."
     );
     assert_eq!(question["requestedSchema"]["properties"]["confirm"]["type"], "boolean");
-    assert_eq!(*host.calls.borrow(), ["find", "issue"]);
+    assert_eq!(*host.calls.borrow(), ["find", "check", "issue"]);
     // Another order of the members is the same call.
     let told = Ask::tool(WRITES, json!({"id": "1", "note": "a\u{202e}b"})).confirms(&first.state(), true).send(&host);
     assert_eq!(told.text(), "gone");

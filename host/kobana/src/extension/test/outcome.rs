@@ -33,7 +33,8 @@ impl Answer {
             Outcome::Documents(documents) => documents_read(documents),
             Outcome::Prompt { description, messages } => prompt(description.as_deref(), messages),
             Outcome::InputRequired(required) => asked(required, client),
-            Outcome::Missing => Self::plain(Expected::Missing, "there is nothing of this name"),
+            // What is run is never only checked.
+            Outcome::Missing | Outcome::Checked => Self::plain(Expected::Missing, "there is nothing of this name"),
             Outcome::Invalid(problem) => Self {
                 result: serde_json::from_str(problem).unwrap_or(Value::Null),
                 ..Self::plain(Expected::Invalid, problem)
