@@ -231,7 +231,7 @@ mod tests {
     async fn worlds_share_nothing() {
         let (one, other) =
             (World::open(&Persona::default()).await.unwrap(), World::open(&Persona::default()).await.unwrap());
-        assert_eq!(ask(&one, "DELETE", "/inboxes/acme-support", None).await, 200);
+        assert_eq!(ask(&one, "DELETE", "/inboxes/acme-support", None).await, 204);
         assert_eq!(one.look("/inboxes/acme-support").await.0, 404);
         assert_eq!(other.look("/inboxes/acme-support").await.0, 200);
     }
