@@ -53,6 +53,19 @@ bench *ARGS: bench-build
 bench-quick *ARGS: bench-build
     tests/bench/run --kobana target/release/kobana --twin target/release/kobana-twin --seconds 1 --rounds 3 --connections 32 "$@"
 
+# Measure whether a request costs more where there are 1,000 extensions, tools and workspaces instead of one, in about 10 minutes
+[positional-arguments]
+scale *ARGS:
+    cargo build --release -p kobana
+    cargo build -p kobana-card-extension --target wasm32-wasip2 --profile component
+    tests/bench/scale --kobana target/release/kobana --extension target/wasm32-wasip2/component/kobana_card_extension.wasm "$@"
+
+# Show the server's memory over 2,000,000 requests
+[positional-arguments]
+soak *ARGS:
+    cargo build --release -p kobana
+    tests/bench/soak --kobana target/release/kobana "$@"
+
 # Measure what hostile extensions of one workspace do to the others, in about 3 minutes
 [positional-arguments]
 hostile *ARGS:
