@@ -155,7 +155,8 @@ fn strings(params: &Params<'_>) -> Result<String, Error> {
     if members.iter().all(|(_, value)| json::string(value).is_some()) { Ok(canonical(&members)) } else { Err(wrong()) }
 }
 
-fn flawed(flaw: Flaw) -> Stopped {
+/// What callers are told of an answer that cannot be passed on.
+pub(super) fn flawed(flaw: Flaw) -> Stopped {
     Stopped {
         code: "extension_invalid_answer".to_owned(),
         message: format!("The extension's answer cannot be passed on: {}", flaw.0),

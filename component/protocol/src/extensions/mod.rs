@@ -15,8 +15,10 @@ mod round;
 mod schema;
 
 pub use check::check;
-use kobana_wire::extension::{Kind, Mirrored, Offer};
+use kobana_wire::extension::{Kind, Mirrored, Offer, Outcome, Stopped};
 use serde::{Deserialize, Serialize};
+
+use crate::era::Version;
 
 pub(crate) use call::{get_prompt, read_resource, tool};
 pub(crate) use list::{is_foreign, list, suggestions_of_prompt, suggestions_of_template};
@@ -53,6 +55,29 @@ impl Definition {
             mirrored: self.mirrored.clone(),
         }
     }
+}
+
+/// What callers of the stateless revision see of an outcome: the members of the result as JSON, without braces and without those that
+/// every result has. Nothing where an error tells of it.
+///
+/// # Errors
+/// The answer cannot be passed on; what callers are told instead.
+#[must_use]
+pub fn result(outcome: &Outcome) -> Option<Result<String, Stopped>> {
+    let members = match outcome {
+        Outcome::Tool { content, structured, is_error } => {
+            content::tool(Version::V2026_07_28, content, structured.as_deref(), *is_error)
+        }
+        Outcome::Documents(documents) => content::documents(documents),
+        Outcome::Prompt { description, messages } => {
+            content::prompt(Version::V2026_07_28, description.as_deref(), messages)
+        }
+        Outcome::InputRequired(required) => {
+            questions::requests(&required.requests).map(|requests| format!(r#""inputRequests":{{{requests}}}"#))
+        }
+        Outcome::Missing | Outcome::Invalid(_) | Outcome::Stopped(_) | Outcome::Checked => return None,
+    };
+    Some(members.map_err(call::flawed))
 }
 
 /// What is wrong with a description.

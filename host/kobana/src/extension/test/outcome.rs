@@ -1,12 +1,10 @@
 //! What came of a call, in the words of the cases file and in the form of the protocol.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use kobana_protocol::extensions;
 use kobana_wire::extension::{
-    Annotations, Block, Client, Content, Document, DocumentBody, InputRequired, Media, Message, Outcome, Question,
-    Resource, Role, Stopped,
+    Block, Client, Content, Document, DocumentBody, InputRequired, Message, Outcome, Question, Stopped,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::cases::Expected;
 
@@ -28,19 +26,36 @@ pub(super) struct Answer {
 impl Answer {
     /// Reads an outcome; `client` is what could be asked.
     pub(super) fn of(outcome: &Outcome, client: Client) -> Self {
+        let shown = extensions::result(outcome).map(|members| members.map(|members| parsed(&members)));
+        // As in the protocol: what cannot be asked is told before what is wrong with the questions.
+        if let Outcome::InputRequired(required) = outcome
+            && let Some(text) = unanswerable(required, client)
+        {
+            let result = shown.and_then(Result::ok).map_or(Value::Null, Value::Object);
+            return Self { result, ..Self::plain(Expected::Unanswerable, &text) };
+        }
+        let result = match shown {
+            Some(Ok(result)) => result,
+            Some(Err(flawed)) => return Self::stopped(&flawed),
+            None => Map::new(),
+        };
         match outcome {
-            Outcome::Tool { content, structured, is_error } => tool(content, structured.as_deref(), *is_error),
-            Outcome::Documents(documents) => documents_read(documents),
-            Outcome::Prompt { description, messages } => prompt(description.as_deref(), messages),
-            Outcome::InputRequired(required) => asked(required, client),
+            Outcome::Tool { content, structured, is_error } => tool(content, structured.as_deref(), *is_error, result),
+            Outcome::Documents(documents) => documents_read(documents, result),
+            Outcome::Prompt { messages, .. } => prompt(messages, result),
+            Outcome::InputRequired(required) => asked(required, result),
             // What is run is never only checked.
             Outcome::Missing | Outcome::Checked => Self::plain(Expected::Missing, "there is nothing of this name"),
             Outcome::Invalid(problem) => Self {
                 result: serde_json::from_str(problem).unwrap_or(Value::Null),
                 ..Self::plain(Expected::Invalid, problem)
             },
-            Outcome::Stopped(stopped) => Self::plain(Expected::Stopped(Some(reason(stopped))), &stopped.message),
+            Outcome::Stopped(stopped) => Self::stopped(stopped),
         }
+    }
+
+    fn stopped(stopped: &Stopped) -> Self {
+        Self::plain(Expected::Stopped(Some(reason(stopped))), &stopped.message)
     }
 
     /// An answer without content.
@@ -57,56 +72,45 @@ pub(super) fn reason(stopped: &Stopped) -> String {
     }
 }
 
-fn tool(content: &[Block], structured: Option<&str>, is_error: bool) -> Answer {
-    let structured: Option<Value> = structured.and_then(|text| serde_json::from_str(text).ok());
-    let blocks: Vec<_> = content.iter().map(block).collect();
-    let mut result = Map::from_iter([
-        ("content".to_owned(), Value::from(blocks.clone())),
-        ("isError".to_owned(), Value::from(is_error)),
-    ]);
-    result.extend(structured.clone().map(|value| ("structuredContent".to_owned(), value)));
+fn tool(content: &[Block], structured: Option<&str>, is_error: bool, mut result: Map<String, Value>) -> Answer {
+    // The protocol leaves it out where it is false; a case may name it all the same.
+    result.insert("isError".to_owned(), Value::from(is_error));
+    let types = types(result.get("content").and_then(Value::as_array).into_iter().flatten());
     let outcome = if is_error { Expected::Error } else { Expected::Complete };
-    Answer { outcome, text: texts(content), structured, types: types(&blocks), result: Value::Object(result) }
+    let structured = structured.and_then(|text| serde_json::from_str(text).ok());
+    Answer { outcome, text: texts(content), structured, types, result: Value::Object(result) }
 }
 
-fn documents_read(documents: &[Document]) -> Answer {
+fn documents_read(documents: &[Document], result: Map<String, Value>) -> Answer {
     let texts = documents.iter().filter_map(|document| match &document.body {
         DocumentBody::Text(text) => Some(text.as_str()),
         DocumentBody::Blob(_) => None,
     });
-    let contents: Vec<_> = documents.iter().map(document).collect();
-    Answer {
-        text: texts.collect::<Vec<_>>().join("\n"),
-        result: json!({ "contents": contents }),
-        ..Answer::plain(Expected::Complete, "")
-    }
+    let text = texts.collect::<Vec<_>>().join("\n");
+    Answer { text, result: Value::Object(result), ..Answer::plain(Expected::Complete, "") }
 }
 
-fn prompt(description: Option<&str>, messages: &[Message]) -> Answer {
+fn prompt(messages: &[Message], result: Map<String, Value>) -> Answer {
     let said: Vec<_> = messages.iter().map(|message| message.block.clone()).collect();
-    let blocks: Vec<_> = said.iter().map(block).collect();
-    let messages: Vec<_> = messages
-        .iter()
-        .zip(&blocks)
-        .map(|(message, content)| json!({ "role": role(message.role), "content": content }))
-        .collect();
-    let mut result = Map::from_iter([("messages".to_owned(), Value::from(messages))]);
-    result.extend(description.map(|text| ("description".to_owned(), Value::from(text))));
-    let types = types(&blocks);
+    let shown = result.get("messages").and_then(Value::as_array).into_iter().flatten();
+    let types = types(shown.filter_map(|message| message.get("content")));
     Answer { text: texts(&said), types, result: Value::Object(result), ..Answer::plain(Expected::Complete, "") }
 }
 
-fn asked(required: &InputRequired, client: Client) -> Answer {
-    let requests = required.requests.iter().map(|(key, question)| (key.clone(), request(question)));
-    let result = json!({ "inputRequests": Value::Object(requests.collect()) });
-    let unable = required.requests.iter().find_map(|(key, question)| Some((key, unable(question, client)?)));
-    match unable {
-        Some((key, ability)) => {
-            let text = format!("{key:?} asks for {ability}, which the client does not offer");
-            Answer { result, ..Answer::plain(Expected::Unanswerable, &text) }
-        }
-        None => Answer { text: said(required), result, ..Answer::plain(Expected::InputRequired, "") },
-    }
+fn asked(required: &InputRequired, result: Map<String, Value>) -> Answer {
+    let result = Value::Object(result);
+    Answer { text: said(required), result, ..Answer::plain(Expected::InputRequired, "") }
+}
+
+/// The members of a result, which the protocol has written.
+fn parsed(members: &str) -> Map<String, Value> {
+    serde_json::from_str(&format!("{{{members}}}")).unwrap_or_default()
+}
+
+/// Why the client cannot be asked, if it cannot.
+fn unanswerable(required: &InputRequired, client: Client) -> Option<String> {
+    let (key, ability) = required.requests.iter().find_map(|(key, question)| Some((key, unable(question, client)?)))?;
+    Some(format!("{key:?} asks for {ability}, which the client does not offer"))
 }
 
 /// What the questions say, one below the other.
@@ -129,26 +133,6 @@ const fn unable(question: &Question, client: Client) -> Option<&'static str> {
     }
 }
 
-fn request(question: &Question) -> Value {
-    match question {
-        Question::Form { message, schema } => {
-            let params = json!({ "mode": "form", "message": message, "requestedSchema": parsed(schema) });
-            json!({ "method": "elicitation/create", "params": params })
-        }
-        Question::Visit { message, url, id } => {
-            let params = json!({ "mode": "url", "message": message, "url": url, "elicitationId": id });
-            json!({ "method": "elicitation/create", "params": params })
-        }
-        Question::Sampling(params) => json!({ "method": "sampling/createMessage", "params": parsed(params) }),
-        Question::Roots => json!({ "method": "roots/list" }),
-    }
-}
-
-/// A JSON document; as text, where it is none.
-fn parsed(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
-}
-
 fn texts(blocks: &[Block]) -> String {
     let texts = blocks.iter().filter_map(|block| match &block.content {
         Content::Text(text) => Some(text.as_str()),
@@ -158,72 +142,15 @@ fn texts(blocks: &[Block]) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-fn types(blocks: &[Value]) -> Vec<String> {
-    blocks.iter().filter_map(|block| block.get("type")?.as_str().map(str::to_owned)).collect()
-}
-
-fn block(block: &Block) -> Value {
-    let mut value = match &block.content {
-        Content::Text(text) => json!({ "type": "text", "text": text }),
-        Content::Image(media) => self::media("image", media),
-        Content::Audio(media) => self::media("audio", media),
-        Content::Link(resource) => link(resource),
-        Content::Document(document) => json!({ "type": "resource", "resource": self::document(document) }),
-    };
-    if let (Some(annotations), Some(object)) = (&block.annotations, value.as_object_mut()) {
-        object.insert("annotations".to_owned(), self::annotations(annotations));
-    }
-    value
-}
-
-fn media(kind: &str, media: &Media) -> Value {
-    json!({ "type": kind, "data": STANDARD.encode(&media.data), "mimeType": media.media_type })
-}
-
-fn link(resource: &Resource) -> Value {
-    present([
-        ("type", Some(Value::from("resource_link"))),
-        ("uri", Some(Value::from(resource.uri.as_str()))),
-        ("name", Some(Value::from(resource.name.as_str()))),
-        ("title", resource.title.as_deref().map(Value::from)),
-        ("description", resource.description.as_deref().map(Value::from)),
-        ("mimeType", resource.media_type.as_deref().map(Value::from)),
-    ])
-}
-
-fn document(document: &Document) -> Value {
-    let body = match &document.body {
-        DocumentBody::Text(text) => ("text", Some(Value::from(text.as_str()))),
-        DocumentBody::Blob(bytes) => ("blob", Some(Value::from(STANDARD.encode(bytes)))),
-    };
-    let uri = Some(Value::from(document.uri.as_str()));
-    present([("uri", uri), ("mimeType", document.media_type.as_deref().map(Value::from)), body])
-}
-
-fn annotations(annotations: &Annotations) -> Value {
-    let audience: Vec<_> = annotations.audience.iter().copied().map(role).collect();
-    present([
-        ("audience", (!audience.is_empty()).then(|| Value::from(audience))),
-        ("priority", annotations.priority.map(Value::from)),
-        ("lastModified", annotations.last_modified.as_deref().map(Value::from)),
-    ])
-}
-
-const fn role(role: Role) -> &'static str {
-    match role {
-        Role::User => "user",
-        Role::Assistant => "assistant",
-    }
-}
-
-/// An object of the members that there are.
-fn present<const N: usize>(members: [(&str, Option<Value>); N]) -> Value {
-    let there = members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-    Value::Object(there.collect())
+fn types<'a>(blocks: impl Iterator<Item = &'a Value>) -> Vec<String> {
+    blocks.filter_map(|block| block.get("type")?.as_str().map(str::to_owned)).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use kobana_wire::extension::{Annotations, Media, Resource, Role};
+    use serde_json::json;
+
     use super::*;
     use crate::extension::test::cases::EVERYTHING;
 
@@ -291,16 +218,31 @@ mod tests {
 
     #[test]
     fn a_client_is_asked_only_what_it_can_be_asked() {
-        let form = Question::Form { message: "How much?".into(), schema: "{\"type\":\"object\"}".into() };
+        let form =
+            Question::Form { message: "How much?".into(), schema: r#"{"type":"object","properties":{}}"#.into() };
         let requests = vec![("amount".to_owned(), form), ("where".to_owned(), Question::Roots)];
         let outcome = Outcome::InputRequired(InputRequired { requests, state: None });
         let answer = Answer::of(&outcome, EVERYTHING);
         assert_eq!((answer.outcome, answer.text.as_str()), (Expected::InputRequired, "How much?"));
-        let params = json!({"mode": "form", "message": "How much?", "requestedSchema": {"type": "object"}});
+        let params =
+            json!({"mode": "form", "message": "How much?", "requestedSchema": {"type": "object", "properties": {}}});
         assert_eq!(answer.result["inputRequests"]["amount"], json!({"method": "elicitation/create", "params": params}));
         let answer = Answer::of(&outcome, Client { roots: false, ..EVERYTHING });
         assert_eq!(answer.outcome, Expected::Unanswerable);
         assert_eq!(answer.text, "\"where\" asks for roots, which the client does not offer");
+    }
+
+    #[test]
+    fn what_a_server_would_not_pass_on_is_no_answer() {
+        let form = Question::Form { message: "How much?".into(), schema: "{}".into() };
+        let required = InputRequired { requests: vec![("amount".to_owned(), form)], state: None };
+        let flawed = [Outcome::InputRequired(required.clone()), Outcome::Documents(Vec::new())];
+        for outcome in flawed {
+            let answer = Answer::of(&outcome, EVERYTHING);
+            assert_eq!(answer.outcome, Expected::Stopped(Some("invalid_answer".to_owned())), "{}", answer.text);
+        }
+        let answer = Answer::of(&Outcome::InputRequired(required), Client::default());
+        assert_eq!(answer.outcome, Expected::Unanswerable);
     }
 
     #[test]
