@@ -61,6 +61,34 @@ pub(super) fn check_template(template: &str) -> Result<(), String> {
     }
 }
 
+/// A template that was checked, to find out which URIs are made of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template(String);
+
+impl Template {
+    /// Reads a template: literals, and variables that each are one whole segment (RFC 6570 §1.2, level 1).
+    ///
+    /// # Errors
+    /// What was expected.
+    pub fn parse(template: &str) -> Result<Self, String> {
+        check_template(template).map(|()| Self(template.to_owned()))
+    }
+
+    /// Whether a URI is made of it: the same but for the variables, in place of which there is something without `/`, `?` and `#`.
+    #[must_use]
+    pub fn leads_to(&self, uri: &str) -> bool {
+        let (Some((scheme, template)), Some((other, uri))) = (self.0.split_once(':'), uri.split_once(':')) else {
+            return false;
+        };
+        let stands_for =
+            |variable: &str, text: &str| variable.starts_with('{') && !text.is_empty() && !text.contains(['?', '#']);
+        let (mut template, mut uri) = (template.split('/'), uri.split('/'));
+        let same =
+            template.by_ref().all(|wanted| uri.next().is_some_and(|text| wanted == text || stands_for(wanted, text)));
+        scheme == other && same && uri.next().is_none()
+    }
+}
+
 /// The names of a template's variables in their order; `None` where braces do not match.
 pub(super) fn variables(template: &str) -> Option<Vec<&str>> {
     let mut names = Vec::new();
@@ -175,6 +203,34 @@ mod tests {
         }
     }
 
+    fn leads(template: &str, uri: &str) -> bool {
+        Template::parse(template).unwrap().leads_to(uri)
+    }
+
+    #[test]
+    fn a_variable_stands_for_one_segment_that_is_not_empty() {
+        assert!(leads("test://template/{id}/data", "test://template/42/data"));
+        assert!(leads("test://template/{id}/data", "test://template/a%2Fb/data"));
+        assert!(leads("urn:{id}", "urn:x:1"));
+        for other in [
+            "test://template//data",
+            "test://template/a/b/data",
+            "test://template/42/data/",
+            "test://template/42",
+            "test://template/42?x/data",
+            "test://template/42#x/data",
+            "xtest://template/42/data",
+            "test://Template/42/data",
+            "test:",
+            "",
+        ] {
+            assert!(!leads("test://template/{id}/data", other), "{other}");
+        }
+        assert!(!leads("test://{id}", "test://a?b"));
+        assert!(!leads("test://a.b/{id}", "test://axb/1"), "a dot is a dot");
+        assert!(Template::parse("risk://{id").is_err());
+    }
+
     #[test]
     fn a_page_is_of_the_web() {
         for good in ["https://example.com/login?x=1#y", "http://127.0.0.1:1/"] {
@@ -196,8 +252,24 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_breaks_it(text in r"[a-z:/{}%#?.\n é]{0,40}") {
-            let _ = (check_uri(&text), check_template(&text), is_page(&text));
+        fn no_text_breaks_it(text in r"[a-z:/{}%#?.\n é]{0,40}", uri in r"[a-z:/%#?.\n é]{0,40}") {
+            let _ = (check_uri(&text), is_page(&text), Template::parse(&text).is_ok_and(|template| template.leads_to(&uri)));
+        }
+
+        #[test]
+        fn what_is_made_of_a_template_is_recognized(
+            parts in prop::collection::vec(("(/[a-z.?*+()$-]{1,6}){0,2}", "[A-Za-z0-9._~%-]{1,8}"), 1..5), tail in "(/[a-z.]{0,6}){0,2}",
+        ) {
+            let (mut template, mut uri) = ("x:".to_owned(), "x:".to_owned());
+            for (number, (literal, value)) in parts.iter().enumerate() {
+                template.push_str(&format!("{literal}/{{v{number}}}"));
+                uri.push_str(&format!("{literal}/{value}"));
+            }
+            template.push_str(&tail);
+            uri.push_str(&tail);
+            prop_assert!(leads(&template, &uri));
+            uri.push_str("/more");
+            prop_assert!(!leads(&template, &uri));
         }
     }
 }

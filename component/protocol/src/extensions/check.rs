@@ -1,6 +1,6 @@
 //! What an extension says of itself, judged when it is installed (`extension.wit`; protocol.md §9.2, §10, §11).
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use kobana_wire::extension::{Argument, Description, Kind, Prompt, Resource, ResourceTemplate, Tool};
@@ -112,7 +112,7 @@ impl Findings {
     }
 
     fn unique<'a>(&mut self, field: &str, what: &str, texts: impl Iterator<Item = &'a str>) {
-        let mut seen = HashSet::new();
+        let mut seen = BTreeSet::new();
         let mut twice: Vec<_> = texts.filter(|text| !seen.insert(*text)).collect();
         twice.dedup();
         for text in twice.into_iter().take(MOST_PROBLEMS) {

@@ -14,8 +14,10 @@ mod questions;
 mod round;
 mod schema;
 
+pub use address::Template;
 pub use check::check;
 use kobana_wire::extension::{Kind, Mirrored, Offer, Outcome, Stopped};
+pub use schema::{Measured, measure, weight};
 use serde::{Deserialize, Serialize};
 
 use crate::era::Version;

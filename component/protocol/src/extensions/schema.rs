@@ -1,7 +1,7 @@
 //! JSON Schemas that extensions bring (protocol.md §5.5, §9.2). What a validator makes of a schema is the host's matter; here it is
-//! made sure that a schema stands alone, that judging by it is never much work, and that its `x-mcp-header` marks keep the rules.
+//! made sure that a schema stands alone, how large it may be, and that its `x-mcp-header` marks keep the rules.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kobana_wire::extension::{Mirrored, Scalar};
 use percent_encoding::percent_decode_str;
@@ -17,8 +17,10 @@ const LONGEST: usize = 65_536;
 const DEEPEST: usize = 32;
 /// The most schemas inside of it.
 const MOST_SCHEMAS: usize = 1_000;
-/// The most schemas that there are once every reference is replaced by what it refers to: the work that one value can cause.
-const MOST_UNROLLED: u64 = 10_000;
+/// The most parts, see [`Measured::parts`].
+const MOST_PARTS: u64 = 20_000;
+/// The most patterns: each takes some time to compile.
+const MOST_PATTERNS: usize = 32;
 /// How many references may lead from one to the next.
 const LONGEST_CHAIN: usize = 32;
 /// The most parameters of one tool that headers repeat.
@@ -63,12 +65,23 @@ pub(super) struct Schema {
 }
 
 /// What a schema is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// The arguments of a tool: marks are looked at.
+    #[default]
     Input,
     /// The structured result of a tool. Revision 2025-06-18 knows objects only, and one list is for every revision.
     Output,
+}
+
+/// A schema that a validator may be made of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// The schema.
+    pub root: Value,
+    /// Its keywords and the values that it compares with, once every reference is replaced by what it refers to. Judging a value
+    /// takes at most so many steps for each [`weight`] of it. At most 20,000.
+    pub parts: u64,
 }
 
 /// Checks a schema.
@@ -76,21 +89,46 @@ pub(super) enum Purpose {
 /// # Errors
 /// Each thing that is wrong with it, with its place inside.
 pub(super) fn check(text: &str, purpose: Purpose) -> Result<Schema, Vec<String>> {
+    let (walk, _) = judge(text, purpose)?;
+    Ok(Schema { text: json::compact(text), mirrored: walk.marked.into_iter().map(|(_, mark)| mark).collect() })
+}
+
+/// Reads a schema and tells how much work it makes. Nothing that [`crate::extensions::check`] refuses is measured.
+///
+/// # Errors
+/// Each thing that is wrong with it, with its place inside.
+pub fn measure(text: &str) -> Result<Measured, Vec<String>> {
+    let (walk, root) = judge(text, Purpose::Output)?;
+    Ok(Measured { root, parts: walk.parts })
+}
+
+/// How large a value is: its parts, and its text in pieces of a few characters.
+#[must_use]
+pub fn weight(value: &Value) -> u64 {
+    let text = |text: &str| 1 + text.len() as u64 / 16;
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 1,
+        Value::String(string) => text(string),
+        Value::Array(items) => 1 + items.iter().map(weight).sum::<u64>(),
+        Value::Object(members) => 1 + members.iter().map(|(name, value)| text(name) + weight(value)).sum::<u64>(),
+    }
+}
+
+fn judge(text: &str, purpose: Purpose) -> Result<(Walk, Value), Vec<String>> {
     let root = parse(text).map_err(|problem| vec![problem])?;
     let mut walk = Walk { purpose, ..Walk::default() };
     walk.root(&root);
     walk.visit(&root, "", Some(&[]));
-    if walk.schemas > MOST_SCHEMAS {
-        walk.problems.push(format!("expected at most {MOST_SCHEMAS} schemas inside, found {}", walk.schemas));
+    if walk.patterns > MOST_PATTERNS {
+        walk.problems.push(format!("expected at most {MOST_PATTERNS} patterns inside, found {}", walk.patterns));
+    }
+    if walk.places.len() > MOST_SCHEMAS {
+        walk.problems.push(format!("expected at most {MOST_SCHEMAS} schemas inside"));
     } else if walk.problems.is_empty() {
         walk.unroll(&root);
     }
     walk.marks();
-    if walk.problems.is_empty() {
-        Ok(Schema { text: json::compact(text), mirrored: walk.marked.into_iter().map(|(_, mark)| mark).collect() })
-    } else {
-        Err(walk.problems)
-    }
+    if walk.problems.is_empty() { Ok((walk, root)) } else { Err(walk.problems) }
 }
 
 fn parse(text: &str) -> Result<Value, String> {
@@ -131,21 +169,19 @@ fn shown(pointer: &str) -> String {
     if pointer.is_empty() { "the root".to_owned() } else { clean(pointer, 120) }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Walk {
     purpose: Purpose,
     problems: Vec<String>,
-    schemas: usize,
+    /// Pointers to the schemas that were found, which are all that a reference may lead to.
+    places: BTreeSet<String>,
+    patterns: usize,
+    /// What there is once references are followed.
+    parts: u64,
     /// References: where they stand, and where to, both as pointers.
     references: Vec<(String, String)>,
     /// Marks, by the pointer of the schema that has one.
     marked: Vec<(String, Mirrored)>,
-}
-
-impl Default for Walk {
-    fn default() -> Self {
-        Self { purpose: Purpose::Input, problems: Vec::new(), schemas: 0, references: Vec::new(), marked: Vec::new() }
-    }
 }
 
 impl Walk {
@@ -161,8 +197,11 @@ impl Walk {
 
     /// Looks at a schema and at those inside of it. `path` leads to the value that it is about, if only `properties` do.
     fn visit(&mut self, schema: &Value, pointer: &str, path: Option<&[String]>) {
-        self.schemas += 1;
-        if self.schemas > MOST_SCHEMAS || schema.is_boolean() {
+        if self.places.len() > MOST_SCHEMAS {
+            return;
+        }
+        self.places.insert(pointer.to_owned());
+        if schema.is_boolean() {
             return;
         }
         let Value::Object(members) = schema else {
@@ -197,6 +236,9 @@ impl Walk {
             self.problems.push(format!("{}: expected an object of schemas", shown(inside)));
             return;
         };
+        if keyword == "patternProperties" {
+            self.patterns += map.len();
+        }
         for (name, schema) in map {
             let further = path.filter(|_| keyword == "properties");
             let further = further.map(|path| [path, std::slice::from_ref(name)].concat());
@@ -217,6 +259,7 @@ impl Walk {
                     )),
                 }
             }
+            "pattern" => self.patterns += 1,
             "$id" if !pointer.is_empty() => self.problems.push(format!("{place}: expected $id at the root only")),
             "$schema" if !pointer.is_empty() => {
                 self.problems.push(format!("{place}: expected $schema at the root only"));
@@ -278,14 +321,14 @@ impl Walk {
         }
     }
 
-    /// Finds references that lead nowhere or in a circle, and schemas that would be many if they were written out.
+    /// Finds references that lead nowhere or in a circle, and schemas that would be too large if they were written out.
     fn unroll(&mut self, root: &Value) {
         let targets = self.references.iter().map(|(pointer, target)| (pointer.as_str(), target.as_str())).collect();
-        let mut unrolled = Unrolled { root, targets, sizes: HashMap::new(), chain: 0 };
+        let mut unrolled = Unrolled { root, places: &self.places, targets, sizes: BTreeMap::new(), chain: 0 };
         match unrolled.target("") {
-            Ok(size) if size <= MOST_UNROLLED => {}
+            Ok(size) if size <= MOST_PARTS => self.parts = size,
             Ok(_) => self.problems.push(format!(
-                "expected at most {MOST_UNROLLED} schemas once every $ref is replaced by what it refers to"
+                "expected at most {MOST_PARTS} keywords and values once every $ref is replaced by what it refers to"
             )),
             Err(problem) => self.problems.push(problem),
         }
@@ -294,9 +337,10 @@ impl Walk {
 
 struct Unrolled<'a> {
     root: &'a Value,
-    targets: HashMap<&'a str, &'a str>,
+    places: &'a BTreeSet<String>,
+    targets: BTreeMap<&'a str, &'a str>,
     /// What targets come to; nothing while one is being measured.
-    sizes: HashMap<String, Option<u64>>,
+    sizes: BTreeMap<String, Option<u64>>,
     chain: usize,
 }
 
@@ -309,7 +353,7 @@ impl Unrolled<'_> {
             }
             None => {}
         }
-        let Some(schema) = self.root.pointer(pointer).filter(|target| target.is_object() || target.is_boolean()) else {
+        let Some(schema) = self.root.pointer(pointer).filter(|_| self.places.contains(pointer)) else {
             return Err(format!("a $ref to {} leads to no schema", shown(pointer)));
         };
         if self.chain > LONGEST_CHAIN {
@@ -330,27 +374,29 @@ impl Unrolled<'_> {
             size = size.saturating_add(self.target(target)?);
         }
         for (keyword, value) in members {
-            let inside = below(pointer, keyword);
-            // Definitions cost nothing until something refers to them.
-            let definitions = matches!(keyword.as_str(), "$defs" | "definitions");
-            match value {
-                Value::Object(map) if MAPS.contains(&keyword.as_str()) && !definitions => {
-                    for (name, schema) in map {
-                        size = size.saturating_add(self.schema(schema, &below(&inside, name))?);
-                    }
-                }
-                Value::Array(list) if LISTS.contains(&keyword.as_str()) => {
-                    for (index, schema) in list.iter().enumerate() {
-                        size = size.saturating_add(self.schema(schema, &below(&inside, &index.to_string()))?);
-                    }
-                }
-                value if SINGLES.contains(&keyword.as_str()) => {
-                    size = size.saturating_add(self.schema(value, &inside)?)
-                }
-                _ => {}
-            }
+            size = size.saturating_add(self.keyword(keyword, value, &below(pointer, keyword))?);
         }
         Ok(size)
+    }
+
+    fn keyword(&mut self, keyword: &str, value: &Value, inside: &str) -> Result<u64, String> {
+        match value {
+            // Definitions cost nothing until something refers to them.
+            Value::Object(map) if matches!(keyword, "$defs" | "definitions") => Ok(map.len() as u64),
+            Value::Object(map) if MAPS.contains(&keyword) => map.iter().try_fold(1, |sum: u64, (name, schema)| {
+                Ok(sum.saturating_add(self.schema(schema, &below(inside, name))?))
+            }),
+            Value::Array(list) if LISTS.contains(&keyword) => {
+                list.iter().enumerate().try_fold(1, |sum: u64, (index, schema)| {
+                    Ok(sum.saturating_add(self.schema(schema, &below(inside, &index.to_string()))?))
+                })
+            }
+            value if SINGLES.contains(&keyword) => self.schema(value, inside),
+            // What values are compared with, or have to have; words about the schema are no work.
+            value @ (Value::Object(_) | Value::Array(_)) => Ok(weight(value)),
+            value if keyword == "const" => Ok(weight(value)),
+            _ => Ok(1),
+        }
     }
 }
 

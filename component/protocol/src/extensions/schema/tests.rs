@@ -89,11 +89,62 @@ fn bombs_are_not_taken() {
         .collect();
     doubling.insert("0".into(), json!({"type": "string"}));
     let bomb = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/29"}}, "$defs": doubling});
-    assert!(input(&bomb).unwrap_err().contains("10000 schemas"));
+    assert!(input(&bomb).unwrap_err().contains("20000 keywords and values"));
+    let patterns: serde_json::Map<_, _> = (0..33).map(|n| (format!("^{n}"), json!(true))).collect();
+    let patterns = json!({"type": "object", "patternProperties": patterns});
+    assert!(input(&patterns).unwrap_err().contains("at most 32 patterns inside, found 33"));
+    // Two thousand values to compare with, in ten places.
+    let values: Vec<_> = (0..2_000).collect();
+    let places: serde_json::Map<_, _> = (0..10).map(|n| (n.to_string(), json!({"$ref": "#/$defs/a"}))).collect();
+    let choices = json!({"type": "object", "$defs": {"a": {"enum": values}}, "properties": places});
+    assert!(input(&choices).unwrap_err().contains("20000 keywords and values"));
     let chain: serde_json::Map<_, _> =
         (0..100).map(|n| (n.to_string(), json!({"$ref": format!("#/$defs/{}", n + 1)}))).collect();
     let chain = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/0"}}, "$defs": chain});
     assert!(input(&chain).unwrap_err().contains("32 references"));
+}
+
+/// What is no schema is not looked at, so it must not become one by a reference: nobody would follow what stands in there.
+#[test]
+fn references_lead_to_schemas_only() {
+    let doubling = |keyword: &str| {
+        let levels: serde_json::Map<_, _> = (0..30)
+            .map(|n| {
+                let next = json!({"$ref": format!("#/{keyword}/{}", n + 1)});
+                (n.to_string(), json!({"allOf": [next.clone(), next]}))
+            })
+            .chain([("30".to_owned(), json!(true))])
+            .collect();
+        json!({"type": "object", "$ref": format!("#/{keyword}/0"), keyword: levels})
+    };
+    for keyword in ["x-levels", "default", "const", "enum"] {
+        assert!(input(&doubling(keyword)).unwrap_err().contains("leads to no schema"), "{keyword}");
+    }
+    assert!(input(&doubling("$defs")).unwrap_err().contains("20000 keywords and values"));
+}
+
+#[test]
+fn a_schema_is_as_large_as_what_a_value_may_have_to_be_held_against() {
+    let parts = |schema: &Value| measure(&schema.to_string()).unwrap().parts;
+    let plain = parts(&with(&json!({"a": {"type": "string"}})));
+    let described = parts(&with(&json!({"a": {"type": "string", "description": "x".repeat(10_000)}})));
+    assert_eq!(described, plain + 1, "words are one part, however many");
+    let choice = parts(&with(&json!({"a": {"type": "string", "enum": ["one", "two", "three"]}})));
+    assert_eq!(choice, plain + 4);
+    let address = json!({"type": "object", "properties": {"street": {"type": "string"}, "town": {"type": "string"}}});
+    let defined = json!({"type": "object", "$defs": {"address": address}});
+    let once =
+        json!({"type": "object", "$defs": {"address": address}, "properties": {"a": {"$ref": "#/$defs/address"}}});
+    let twice = json!({
+        "type": "object", "$defs": {"address": address},
+        "properties": {"a": {"$ref": "#/$defs/address"}, "b": {"$ref": "#/$defs/address"}},
+    });
+    let (defined, once, twice) = (parts(&defined), parts(&once), parts(&twice));
+    // The keyword that the second one needs no more is `properties`.
+    assert!(defined < once && twice - once == once - defined - 1, "{defined} {once} {twice}");
+    let repeated = json!({"type": "object", "properties": {"a": true}, "x-mcp-header": 5});
+    assert!(measure(&repeated.to_string()).is_ok(), "marks are not its matter");
+    assert_eq!(weight(&json!({"a": [1, "x".repeat(32)]})), 1 + 1 + 1 + 1 + 3);
 }
 
 #[test]
