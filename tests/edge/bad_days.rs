@@ -79,7 +79,7 @@ fn a_host_with_too_much_to_do_says_so() {
     // A question that does not come to its end takes the only place.
     let address = endpoint(&server).trim_start_matches("http://").parse().unwrap();
     let mut slow = Connection::open_to(address, &server);
-    let question = server.http("POST", "/edge/v1/call").header("Authorization", format!("Bearer {KEY}"));
+    let question = server.http("POST", "/edge/v2/call").header("Authorization", format!("Bearer {KEY}"));
     slow.send(question.header("Content-Length", "10").head());
     let component = Setup::new(&endpoint(&server), KEY).start();
     wait_until("the place to be taken", || component.send(&read(&server, "x")).status == 503);

@@ -18,7 +18,7 @@ fn ask<F: Function>(server: &Server, key: &str, question: &F::Question) -> Call 
 fn send(server: &Server, call: &Call) -> Answer {
     let address = super::runtime::endpoint(server).trim_start_matches("http://").parse().unwrap();
     let answer = call.send_to(address);
-    answer.has("kobana-edge-version", "1");
+    answer.has("kobana-edge-version", "2");
     answer
 }
 
@@ -42,7 +42,7 @@ fn me(ticket: &str) -> As<Request> {
 fn it_is_off_unless_it_has_an_address() {
     let server = Server::demo().start();
     assert!(!server.banner().contains("Edge"), "{}", server.banner());
-    server.http("POST", "/edge/v1/authenticate").body("").send().is(404);
+    server.http("POST", "/edge/v2/authenticate").body("").send().is(404);
     let ended = Server::demo().env("KOBANA_EDGE__LISTEN", "127.0.0.1:0").run();
     assert_eq!(ended.code, Some(2));
     assert!(
@@ -64,7 +64,7 @@ fn without_a_right_key_nothing_is_asked_and_nothing_is_told() {
         call.clone().token("demo-owner"),
         call.clone().header("Authorization", format!("Bearer {KEY}")),
         // Whether something is there is told to those with a key only.
-        call.clone().without("Authorization").path("/edge/v1/nothing"),
+        call.clone().without("Authorization").path("/edge/v2/nothing"),
         call.clone().without("Authorization").path("/"),
     ] {
         let answer = send(&server, &wrong);
@@ -77,12 +77,12 @@ fn without_a_right_key_nothing_is_asked_and_nothing_is_told() {
 fn what_is_no_question_is_refused() {
     let server = host();
     let call = ask::<Authenticate>(&server, KEY, &owner());
-    send(&server, &call.clone().path("/edge/v1/nothing")).is(404);
+    send(&server, &call.clone().path("/edge/v2/nothing")).is(404);
     send(&server, &call.clone().path("/edge/v2/authenticate")).is(404);
-    send(&server, &call.clone().path("/edge/v1/call")).is(400);
+    send(&server, &call.clone().path("/edge/v2/call")).is(400);
     send(&server, &call.clone().body(Vec::new())).is(400);
     send(&server, &call.body(vec![0; (4 << 20) + 1])).is(413);
-    let get = server.http("GET", "/edge/v1/authenticate").header("Authorization", format!("Bearer {KEY}"));
+    let get = server.http("GET", "/edge/v2/authenticate").header("Authorization", format!("Bearer {KEY}"));
     send(&server, &get).is(405).has("allow", "POST");
 }
 
@@ -139,7 +139,7 @@ fn the_token_is_for_mcp_and_the_log_holds_no_secret() {
     let issue = As { ticket: ticket.clone(), question: action };
     let answer = send(&server, &ask::<IssueConfirmation>(&server, KEY, &issue));
     let state: <IssueConfirmation as Function>::Reply = kobana_wire::read(&answer.is(200).body).unwrap();
-    server.wait_for_log("/edge/v1/issue-confirmation");
+    server.wait_for_log("/edge/v2/issue-confirmation");
     for secret in [KEY, &ticket, &state.unwrap(), "demo-owner", "rest-owner"] {
         assert!(!server.log().contains(secret), "{secret}");
     }

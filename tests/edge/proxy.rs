@@ -85,7 +85,7 @@ fn one(
             hold(&client, ended);
             return None;
         }
-        Fate::OtherVersion => head = head.replace("kobana-edge-version: 1\r", "kobana-edge-version: 2\r"),
+        Fate::OtherVersion => head = head.replace("kobana-edge-version: 2\r", "kobana-edge-version: 3\r"),
         Fate::Pass | Fate::Swallow | Fate::Unknown | Fate::Cut(_) => {}
     }
     let whole = [head.as_bytes(), &body].concat();

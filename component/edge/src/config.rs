@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use http::Uri;
 use http::uri::Scheme;
 
-/// The URL of the host's edge endpoint, without `/edge/v1`.
+/// The URL of the host's edge endpoint, without `/edge/v2`.
 pub(crate) const URL: &str = "KOBANA_EDGE_URL";
 /// The edge key.
 pub(crate) const KEY: &str = "KOBANA_EDGE_KEY";

@@ -58,8 +58,8 @@ impl From<api::Answer> for kobana_wire::Answer {
 
 impl From<kobana_wire::Profile> for api::Profile {
     fn from(profile: kobana_wire::Profile) -> Self {
-        let kobana_wire::Profile { subject, client, workspace, scopes, permissions } = profile;
-        Self { subject, client, workspace, scopes: scopes.join(" "), permissions: permissions.join(" ") }
+        let kobana_wire::Profile { workspace, scopes, permissions } = profile;
+        Self { workspace, scopes, permissions }
     }
 }
 

@@ -29,8 +29,8 @@ impl Dispatch for Api {
 
 impl Caller for Admitted {
     async fn profile(&self) -> Profile {
-        let api::Profile { subject, client, workspace, scopes, permissions } = self.caller.profile();
-        Profile { subject, client, workspace, scopes: words(&scopes), permissions: words(&permissions) }
+        let api::Profile { workspace, scopes, permissions } = self.caller.profile();
+        Profile { workspace, scopes, permissions }
     }
 
     async fn allowance(&self) -> Allowance {
@@ -81,10 +81,6 @@ impl Caller for Admitted {
     async fn open(&self, state: String, action: Action) -> Result<Vec<u8>, Redemption> {
         self.caller.open(&state, &action.into()).map_err(Redemption::from)
     }
-}
-
-fn words(text: &str) -> Vec<String> {
-    text.split_ascii_whitespace().map(str::to_owned).collect()
 }
 
 /// What concerns extensions comes in the language of `kobana_wire`.

@@ -8,16 +8,23 @@ use crate::wit::exports::kobana::api::exchange::{Guest, Request, Response};
 
 impl Guest for Gateway {
     fn answer(request: Request) -> Response {
-        let Request { method, path_with_query, fields, body } = request;
-        let fields = Fields(&fields);
+        let Request { head, body } = request;
         let answer = CONFIG.with(|config| {
-            let (path, headers) = (path(&path_with_query), fields.headers());
-            let head = Head { method: &method, path, headers, parameters: &fields };
+            let (method, target, fields) = parts(&head)?;
+            let head = Head { method, path: path(target), headers: fields.headers(), parameters: &fields };
             now(kobana_protocol::handle(config.as_ref().ok()?, &Api, head, Whole(body)))
         });
         let HttpResponse { status, headers, body } = answer.unwrap_or_else(internal_error);
         Response { status, fields: lines(&headers), body }
     }
+}
+
+/// Method, path with query, and field lines of a head; nothing if it is none.
+fn parts(head: &[u8]) -> Option<(&str, &str, Fields<'_>)> {
+    let end = head.iter().position(|byte| *byte == b'\n')?;
+    let (line, fields) = head.split_at_checked(end + 1)?;
+    let (method, target) = std::str::from_utf8(line.strip_suffix(b"\r\n")?).ok()?.split_once(' ')?;
+    Some((method, target, Fields(fields)))
 }
 
 /// The field lines of a request, as they came.

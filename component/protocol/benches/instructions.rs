@@ -69,11 +69,10 @@ impl Dispatch for Rows {
 
 impl Caller for Rows {
     async fn profile(&self) -> Profile {
-        let words = |text: &str| text.split(' ').map(str::to_owned).collect();
         Profile {
-            scopes: words("inbox.inboxes inbox.inboxes.write inbox.emails inbox.agents inbox.agents.write"),
-            permissions: words("inboxes.view inboxes.manage emails.view agents.view agents.manage"),
-            ..Profile::default()
+            workspace: None,
+            scopes: "inbox.inboxes inbox.inboxes.write inbox.emails inbox.agents inbox.agents.write".to_owned(),
+            permissions: "inboxes.view inboxes.manage emails.view agents.view agents.manage".to_owned(),
         }
     }
 

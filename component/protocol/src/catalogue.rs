@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::dispatch::{Method, Profile};
+use crate::dispatch::{Caller, Method, Profile};
 use crate::error::Error;
 
 /// Who may use an operation.
@@ -15,26 +15,42 @@ pub struct Gate {
     pub permission: Option<&'static str>,
 }
 
+/// What a caller may do, in words that gates ask for.
+#[derive(Debug)]
+pub struct Rights<'a> {
+    scopes: Vec<&'a str>,
+    permissions: Vec<&'a str>,
+}
+
+impl<'a> Rights<'a> {
+    /// Cuts the texts of a profile into their words.
+    #[must_use]
+    pub fn of(profile: &'a Profile) -> Self {
+        Self { scopes: profile.scopes.split(' ').collect(), permissions: profile.permissions.split(' ').collect() }
+    }
+}
+
 impl Gate {
     /// Whether the caller may pass: what is listed is what can be used.
     #[must_use]
-    pub fn opens_to(&self, profile: &Profile) -> bool {
-        self.covers(profile)
-            && self.permission.is_none_or(|needed| profile.permissions.iter().any(|held| held == needed))
+    pub fn opens_to(&self, rights: &Rights<'_>) -> bool {
+        self.covers(rights) && self.permission.is_none_or(|needed| rights.permissions.contains(&needed))
     }
 
     /// Whether the credential's scopes are enough.
     #[must_use]
-    pub fn covers(&self, profile: &Profile) -> bool {
-        self.scopes.is_empty() || profile.scopes.iter().any(|held| self.scopes.contains(&held.as_str()))
+    pub fn covers(&self, rights: &Rights<'_>) -> bool {
+        self.scopes.is_empty() || rights.scopes.iter().any(|held| self.scopes.contains(held))
+    }
+
+    /// The same of a caller, who is not asked where no scope is needed.
+    pub(crate) async fn covers_caller<C: Caller>(&self, caller: &C) -> bool {
+        self.scopes.is_empty() || self.covers(&Rights::of(&caller.profile().await))
     }
 
     /// The scope is looked at before arguments and existence; a broader credential would help, so the way to it is shown.
-    pub(crate) fn demand_scope(&self, profile: &Profile) -> Result<(), Error> {
-        match self.scopes.first() {
-            Some(first) if !self.covers(profile) => Err(Error::InsufficientScope(Cow::Borrowed(first))),
-            _ => Ok(()),
-        }
+    pub(crate) fn refusal(&self) -> Error {
+        Error::InsufficientScope(Cow::Borrowed(self.scopes.first().copied().unwrap_or_default()))
     }
 }
 

@@ -145,7 +145,7 @@ fn context(params: &Params<'_>) -> Result<Vec<(String, String)>, Error> {
 /// is offered nothing (decisions 15 and 17).
 async fn rows<C: Caller>(caller: &C, source: &RowSource, question: &Question) -> Result<Values, Error> {
     let nothing = Values::of(Vec::new());
-    if !source.gate.covers(&caller.profile().await) {
+    if !source.gate.covers_caller(caller).await {
         return Ok(nothing);
     }
     let Some(path) = route(source, &question.context) else { return Ok(nothing) };

@@ -6,8 +6,8 @@ use kobana_wire::extension::Kind;
 
 use crate::answer::Outcome;
 use crate::arguments;
-use crate::catalogue::{ArgumentKind, Gate, PROMPTS, Prompt, PromptArgument, WARNING};
-use crate::dispatch::{Caller, Profile};
+use crate::catalogue::{ArgumentKind, Gate, PROMPTS, Prompt, PromptArgument, Rights, WARNING};
+use crate::dispatch::Caller;
 use crate::era::Version;
 use crate::error::{Error, clip};
 use crate::extensions;
@@ -21,7 +21,8 @@ use crate::uri;
 pub(crate) async fn list<C: Caller>(caller: &C, params: &Params<'_>) -> Result<Outcome, Error> {
     refuse_cursor(params)?;
     let profile = caller.profile().await;
-    let usable = PROMPTS.iter().filter(|prompt| prompt.gates.iter().all(|gate| gate.opens_to(&profile)));
+    let rights = Rights::of(&profile);
+    let usable = PROMPTS.iter().filter(|prompt| prompt.gates.iter().all(|gate| gate.opens_to(&rights)));
     let entries = extensions::list(caller, &profile, Kind::Prompt, usable.map(|prompt| prompt.definition)).await?;
     Ok(Outcome::cacheable(format!(r#""prompts":[{entries}]"#)))
 }
@@ -35,15 +36,16 @@ pub(crate) async fn get<C: Caller>(caller: &C, version: Version, params: &Params
         return extensions::get_prompt(caller, version, params, &name).await?.ok_or_else(unknown);
     };
     let profile = caller.profile().await;
-    for gate in prompt.gates {
-        gate.demand_scope(&profile)?;
+    let rights = Rights::of(&profile);
+    if let Some(gate) = prompt.gates.iter().find(|gate| !gate.covers(&rights)) {
+        return Err(gate.refusal());
     }
     // Without the permission the prompt is not listed, and a new credential would not help: it is as if there were none.
-    if !prompt.gates.iter().all(|gate| gate.opens_to(&profile)) {
+    if !prompt.gates.iter().all(|gate| gate.opens_to(&rights)) {
         return Err(unknown());
     }
     let given = arguments_of(prompt, params)?;
-    render(caller, &profile, prompt, &given).await
+    render(caller, &rights, prompt, &given).await
 }
 
 /// Checks names and types; values are checked where they are used.
@@ -85,7 +87,7 @@ struct Rendered {
 
 async fn render<C: Caller>(
     caller: &C,
-    profile: &Profile,
+    rights: &Rights<'_>,
     prompt: &Prompt,
     given: &[(&'static str, Cow<'_, str>)],
 ) -> Result<Outcome, Error> {
@@ -95,7 +97,7 @@ async fn render<C: Caller>(
     }
     for argument in prompt.arguments {
         if let Some((_, value)) = given.iter().find(|(name, _)| *name == argument.name) {
-            apply(caller, profile, argument, value, &mut rendered).await?;
+            apply(caller, rights, argument, value, &mut rendered).await?;
         }
     }
     let mut text = prompt.text.to_owned();
@@ -117,7 +119,7 @@ async fn render<C: Caller>(
 
 async fn apply<C: Caller>(
     caller: &C,
-    profile: &Profile,
+    rights: &Rights<'_>,
     argument: &PromptArgument,
     value: &str,
     rendered: &mut Rendered,
@@ -134,7 +136,7 @@ async fn apply<C: Caller>(
             return Ok(());
         }
         ArgumentKind::Row { route, gate, template, embed } => {
-            let row = row(caller, profile, route, gate, value)
+            let row = row(caller, rights, route, gate, value)
                 .await?
                 .ok_or_else(|| wrong(argument, "names nothing that you can see"))?;
             if let (true, Some(document)) = (embed, row.document) {
@@ -158,12 +160,12 @@ struct Row {
 /// Looks a row up. Where the credential does not reach it, a UUID is taken as it stands (mcp-catalogue.md, prompt 6).
 async fn row<C: Caller>(
     caller: &C,
-    profile: &Profile,
+    rights: &Rights<'_>,
     route: &str,
     gate: Gate,
     value: &str,
 ) -> Result<Option<Row>, Error> {
-    if !gate.covers(profile) {
+    if !gate.covers(rights) {
         return Ok(is_uuid(value).then(|| Row { id: value.to_ascii_lowercase(), document: None }));
     }
     let Ok(segment) = arguments::segment(value) else { return Ok(None) };

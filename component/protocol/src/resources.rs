@@ -3,7 +3,7 @@
 use kobana_wire::extension::Kind;
 
 use crate::answer::Outcome;
-use crate::catalogue::{RESOURCES, TEMPLATES, URI_BASE};
+use crate::catalogue::{RESOURCES, Rights, TEMPLATES, URI_BASE};
 use crate::dispatch::{Caller, Method, Request, Response};
 use crate::era::Version;
 use crate::error::Error;
@@ -20,7 +20,8 @@ const WHOLE_PAGE: &str = "200";
 pub(crate) async fn list<C: Caller>(caller: &C, params: &Params<'_>) -> Result<Outcome, Error> {
     refuse_cursor(params)?;
     let profile = caller.profile().await;
-    let readable = RESOURCES.iter().filter(|resource| resource.gate.opens_to(&profile));
+    let rights = Rights::of(&profile);
+    let readable = RESOURCES.iter().filter(|resource| resource.gate.opens_to(&rights));
     let readable = readable.map(|resource| resource.definition);
     let entries = extensions::list(caller, &profile, Kind::Resource, readable).await?;
     Ok(Outcome::cacheable(format!(r#""resources":[{entries}]"#)))
@@ -30,7 +31,8 @@ pub(crate) async fn list<C: Caller>(caller: &C, params: &Params<'_>) -> Result<O
 pub(crate) async fn list_templates<C: Caller>(caller: &C, params: &Params<'_>) -> Result<Outcome, Error> {
     refuse_cursor(params)?;
     let profile = caller.profile().await;
-    let readable = TEMPLATES.iter().filter(|template| template.gate.opens_to(&profile));
+    let rights = Rights::of(&profile);
+    let readable = TEMPLATES.iter().filter(|template| template.gate.opens_to(&rights));
     let readable = readable.map(|template| template.definition);
     let entries = extensions::list(caller, &profile, Kind::ResourceTemplate, readable).await?;
     Ok(Outcome::cacheable(format!(r#""resourceTemplates":[{entries}]"#)))
@@ -49,7 +51,7 @@ pub(crate) async fn read<C: Caller>(caller: &C, version: Version, params: &Param
         Document::Fixed(resource) => (resource.gate, resource.route.to_owned(), whole(resource.list)),
         Document::Member { template, path } => (template.gate, path, Vec::new()),
     };
-    if !gate.covers(&caller.profile().await) {
+    if !gate.covers_caller(caller).await {
         return Err(missing());
     }
     let body = fetch(caller, path, query).await?.ok_or_else(missing)?;

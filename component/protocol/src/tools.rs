@@ -4,7 +4,7 @@ use kobana_wire::extension::Kind;
 
 use crate::answer::Outcome;
 use crate::arguments;
-use crate::catalogue::{TOOLS, Tool};
+use crate::catalogue::{Rights, TOOLS, Tool};
 use crate::confirmation;
 use crate::dispatch::{Caller, Response};
 use crate::era::Version;
@@ -18,7 +18,8 @@ use crate::jsonrpc::Params;
 pub(crate) async fn list<C: Caller>(caller: &C, params: &Params<'_>) -> Result<Outcome, Error> {
     refuse_cursor(params)?;
     let profile = caller.profile().await;
-    let usable = TOOLS.iter().filter(|tool| tool.gate.opens_to(&profile)).map(|tool| tool.definition);
+    let rights = Rights::of(&profile);
+    let usable = TOOLS.iter().filter(|tool| tool.gate.opens_to(&rights)).map(|tool| tool.definition);
     let entries = extensions::list(caller, &profile, Kind::Tool, usable).await?;
     Ok(Outcome::cacheable(format!(r#""tools":[{entries}]"#)))
 }
@@ -46,7 +47,9 @@ pub(crate) async fn call<C: Caller>(
         let outcome = extensions::tool(caller, version, lines, params, &name).await?;
         return outcome.ok_or_else(|| Error::InvalidParams(format!("Unknown tool: {}", clip(&name))));
     };
-    tool.gate.demand_scope(&caller.profile().await)?;
+    if !tool.gate.covers_caller(caller).await {
+        return Err(tool.gate.refusal());
+    }
     match &tool.question {
         None => run(caller, tool, params).await,
         Some(question) => confirmation::call(caller, version, tool, question, params).await,

@@ -45,9 +45,9 @@ const ALLOWANCE: Allowance = Allowance { limit: 5, remaining: 4, reset: 1_785_24
 
 impl Caller for Everyone<'_> {
     async fn profile(&self) -> Profile {
-        let scopes = ["inbox.emails".to_owned(), "inbox.inboxes.write".to_owned()].into();
-        let permissions = ["emails.view".to_owned(), "inboxes.view".to_owned(), "inboxes.manage".to_owned()].into();
-        Profile { scopes, permissions, ..Profile::default() }
+        let scopes = "inbox.emails inbox.inboxes.write".to_owned();
+        let permissions = "emails.view inboxes.view inboxes.manage".to_owned();
+        Profile { workspace: None, scopes, permissions }
     }
 
     async fn allowance(&self) -> Allowance {

@@ -25,11 +25,11 @@ pub use message::{
 };
 
 /// The version of the language.
-pub const VERSION: &str = "1";
+pub const VERSION: &str = "2";
 /// The name of the header that says it.
 pub const VERSION_HEADER: &str = "kobana-edge-version";
 /// What stands before the name of a function.
-pub const PREFIX: &str = "/edge/v1/";
+pub const PREFIX: &str = "/edge/v2/";
 /// What all paths of whatever version begin with.
 pub const ROOT: &str = "/edge/";
 /// The media type of both bodies.

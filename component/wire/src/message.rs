@@ -31,19 +31,15 @@ pub struct Throttle {
     pub retry_after: u32,
 }
 
-/// What a caller is and may do.
+/// Where a caller acts and what it may do.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
-    /// The person, as a UUID.
-    pub subject: String,
-    /// The program that acts for the person.
-    pub client: String,
     /// The UUID of the workspace acted on, if one is picked.
     pub workspace: Option<String>,
-    /// Scopes of the credential, as granted.
-    pub scopes: Vec<String>,
-    /// Permissions held in the workspace, or in at least one in reach when none was picked.
-    pub permissions: Vec<String>,
+    /// Scopes of the credential, as granted, with a space between two.
+    pub scopes: String,
+    /// Permissions held in the workspace, or in at least one in reach when none was picked; with a space between two.
+    pub permissions: String,
 }
 
 /// A proven caller. `Debug` is not derived on purpose: the ticket is a secret.

@@ -47,15 +47,9 @@ fn the_version_stands_in_the_path() {
 fn credentials_and_who_they_prove() {
     is(&Credentials { authorization: Some(text("Bearer t")), workspace: None }, "0108426561726572207400");
     is(&ALLOWANCE, "050480a4a7da06");
-    let profile = Profile {
-        subject: text("s"),
-        client: text("c"),
-        workspace: Some(text("w")),
-        scopes: vec![text("x"), text("y")],
-        permissions: Vec::new(),
-    };
+    let profile = Profile { workspace: Some(text("w")), scopes: text("x y"), permissions: String::new() };
     let admitted = Admitted { ticket: text("T"), profile, allowance: ALLOWANCE };
-    is(&admitted, "015401730163010177020178017900050480a4a7da06");
+    is(&admitted, "01540101770378207900050480a4a7da06");
     let throttle = Throttle { allowance: ALLOWANCE, retry_after: 12 };
     for (denial, bytes) in [
         (Denial::Missing, "00"),

@@ -74,19 +74,15 @@ struct Admitted {
 
 #[async_trait]
 impl Caller for Admitted {
-    fn profile(&self) -> Profile {
+    fn profile(&self) -> Arc<Profile> {
         let caller = &self.admission.caller;
         let workspace = match caller.choice {
             Choice::Picked(_) => caller.workspace().map(|member| member.workspace_id.to_string()),
             Choice::Open | Choice::OutOfReach | Choice::Nothing => None,
         };
-        Profile {
-            subject: caller.person_id.to_string(),
-            client: caller.client.clone(),
-            workspace,
-            scopes: caller.scopes.iter().map(|scope| scope.as_str().to_owned()).collect(),
-            permissions: caller.permissions().iter().map(|permission| permission.as_str().to_owned()).collect(),
-        }
+        let scopes: Vec<_> = caller.scopes.iter().map(|scope| scope.as_str()).collect();
+        let permissions: Vec<_> = caller.permissions().iter().map(|permission| permission.as_str()).collect();
+        Arc::new(Profile { workspace, scopes: scopes.join(" "), permissions: permissions.join(" ") })
     }
 
     fn allowance(&self) -> Allowance {

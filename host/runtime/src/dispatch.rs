@@ -21,8 +21,8 @@ pub trait Dispatch: Send + Sync + 'static {
 /// A verified identity, for the time of one request.
 #[async_trait]
 pub trait Caller: Send + Sync + 'static {
-    /// What the caller is and may do.
-    fn profile(&self) -> Profile;
+    /// Where the caller acts and what it may do.
+    fn profile(&self) -> Arc<Profile>;
     /// What is left of the allowance.
     fn allowance(&self) -> Allowance;
     /// Calls one operation as this caller.

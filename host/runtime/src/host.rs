@@ -33,8 +33,9 @@ impl wit::Host for State {
 
 impl wit::HostCaller for State {
     fn profile(&mut self, caller: Resource<Handle>) -> Result<wit::Profile> {
-        let Profile { subject, client, workspace, scopes, permissions } = self.table.get(&caller)?.profile();
-        Ok(wit::Profile { subject, client, workspace, scopes: scopes.join(" "), permissions: permissions.join(" ") })
+        let profile = self.table.get(&caller)?.profile();
+        let Profile { workspace, scopes, permissions } = Arc::unwrap_or_clone(profile);
+        Ok(wit::Profile { workspace, scopes, permissions })
     }
 
     async fn call(

@@ -24,7 +24,7 @@ impl Dispatch for Api {
 
 impl Caller for Admitted {
     async fn profile(&self) -> Profile {
-        self.0.profile()
+        Arc::unwrap_or_clone(self.0.profile())
     }
 
     async fn allowance(&self) -> Allowance {

@@ -86,12 +86,7 @@ impl Caller for Somebody<'_> {
     async fn profile(&self) -> Profile {
         self.note("profile");
         let workspace = (!self.0.unpicked).then(|| "00000000-0000-7000-8000-000000000001".to_owned());
-        Profile {
-            workspace,
-            scopes: vec!["inbox.emails".to_owned()],
-            permissions: vec!["emails.view".to_owned()],
-            ..Profile::default()
-        }
+        Profile { workspace, scopes: "inbox.emails".to_owned(), permissions: "emails.view".to_owned() }
     }
 
     async fn allowance(&self) -> Allowance {

@@ -1,4 +1,4 @@
-//! `/edge/v1`: what edge components ask, answered by the very implementation that the component in this process calls.
+//! `/edge/v2`: what edge components ask, answered by the very implementation that the component in this process calls.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -253,7 +253,7 @@ impl Endpoint {
         };
         let ticket = self.tickets.issue(&admission, holder).ok_or(Refusal::Internal)?;
         let caller = self.dispatch.caller(admission);
-        let (profile, allowance) = (caller.profile(), caller.allowance());
+        let (profile, allowance) = (Arc::unwrap_or_clone(caller.profile()), caller.allowance());
         Ok(Ok(kobana_wire::Admitted { ticket, profile, allowance }))
     }
 

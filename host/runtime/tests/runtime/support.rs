@@ -139,15 +139,12 @@ impl Dispatch for Api {
 
 #[async_trait]
 impl Caller for Somebody {
-    fn profile(&self) -> Profile {
-        let workspace = Some("0198c0de-0000-7000-8000-000000000001".to_owned());
-        Profile {
-            subject: "somebody".to_owned(),
-            client: "a test".to_owned(),
-            workspace,
-            scopes: vec!["inbox.emails".to_owned()],
-            permissions: vec!["emails.view".to_owned()],
-        }
+    fn profile(&self) -> Arc<Profile> {
+        Arc::new(Profile {
+            workspace: Some("0198c0de-0000-7000-8000-000000000001".to_owned()),
+            scopes: "inbox.emails".to_owned(),
+            permissions: "emails.view".to_owned(),
+        })
     }
 
     fn allowance(&self) -> Allowance {
