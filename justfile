@@ -13,6 +13,10 @@ serve *ARGS:
 test *ARGS:
     cargo test --workspace {{ARGS}}
 
+# Build all tests and the binary, without running them
+build-tests:
+    cargo test --workspace --no-run
+
 # Run only the black-box tests of the binary: `just black-box versions`
 black-box *ARGS:
     cargo test -p kobana --test black_box {{ARGS}}
@@ -24,10 +28,10 @@ fmt:
 # Check form and lints, of the host and of the component
 lint:
     cargo fmt --all --check
-    cargo clippy --workspace --all-targets -- -D warnings
-    cargo clippy -p kobana-gateway -p kobana-edge -p kobana-conformance-extension --target wasm32-wasip2 -- -D warnings
     cargo fmt --manifest-path examples/risk-score/Cargo.toml --check
     cargo clippy --manifest-path examples/risk-score/Cargo.toml --locked --target wasm32-wasip2 --target-dir target/examples -- -D warnings
+    cargo clippy --workspace --all-targets -- -D warnings
+    cargo clippy -p kobana-gateway -p kobana-edge -p kobana-conformance-extension --target wasm32-wasip2 -- -D warnings
 
 # Build the components, the gateway and the edge adapter, and say how large they are
 component:

@@ -80,12 +80,13 @@ def answers(url):
 
 
 @contextlib.contextmanager
-def serving(name, folder, component, upstream, servers, key, log):
-    """The component on a runtime; gives its address."""
+def serving(name, folder, component, upstream, servers, key, scratch):
+    """The component on a runtime, whose log and project are called like `scratch`; gives its address."""
+    log = scratch.with_name(f"{scratch.name}.runtime.log")
     base = f"http://127.0.0.1:{free_port()}"
     environment = component_environment(base, upstream, servers, key)
     command, directory, variables = {"wasmtime": wasmtime, "wash": wash}[name](
-        folder, component, base, environment, pathlib.Path(folder, "out", f"{name}-project"))
+        folder, component, base, environment, scratch.with_name(f"{scratch.name}.project"))
     variables = {name: str(value) for name, value in {**os.environ, "HOME": folder, **variables}.items()}
     with open(log, "w") as output:
         process = subprocess.Popen(list(map(str, command)), cwd=directory, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
