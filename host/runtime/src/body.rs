@@ -12,6 +12,9 @@ use http_body_util::{BodyExt, Full};
 use tokio::time::timeout;
 use wasmtime_wasi_http::{Error, WasiBody};
 
+/// The most that is set aside for what has been announced and is not there yet, in bytes.
+const MOST_AHEAD: usize = 1 << 20;
+
 /// A request's body as far as it has been read.
 pub(crate) struct Buffered<B> {
     prefix: Bytes,
@@ -79,7 +82,7 @@ where
             Some(Ok(frame)) => {
                 let chunk = frame.into_data().unwrap_or_default();
                 taken.more(chunk.len())?;
-                read.push(chunk);
+                read.push(chunk, body.size_hint().lower());
             }
         }
     }
@@ -94,7 +97,7 @@ where
 {
     let mut read = Growing::default();
     while let Some(frame) = body.frame().await {
-        read.push(frame.ok()?.into_data().unwrap_or_default());
+        read.push(frame.ok()?.into_data().unwrap_or_default(), body.size_hint().lower());
         if read.len() > limit {
             return None;
         }
@@ -114,12 +117,15 @@ impl Growing {
         self.first.len().max(self.more.len())
     }
 
-    fn push(&mut self, chunk: Bytes) {
+    /// Takes a piece, and makes room for as much as is still to come, so that it need not be made again and again.
+    fn push(&mut self, chunk: Bytes, to_come: u64) {
         if self.len() == 0 {
             self.first = chunk;
             return;
         }
         if self.more.is_empty() {
+            let to_come = usize::try_from(to_come).unwrap_or(usize::MAX).min(MOST_AHEAD);
+            self.more.reserve(self.first.len() + chunk.len() + to_come);
             self.more.extend_from_slice(&std::mem::take(&mut self.first));
         }
         self.more.extend_from_slice(&chunk);

@@ -1,8 +1,8 @@
 //! The two doors of a component: `kobana:api/exchange`, one call for a request that is there whole, and `wasi:http`, which any
 //! component of its kind has and which reads a body as it comes.
 
-use bytes::Bytes;
-use http::header::CONTENT_LENGTH;
+use bytes::{Buf as _, Bytes};
+use http::header::{self, CONTENT_LENGTH};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, request};
 use http_body_util::Full;
 use tokio::sync::oneshot;
@@ -18,12 +18,24 @@ use crate::bindings::typed::exports::kobana::api::exchange;
 use crate::body::collect;
 use crate::state::State;
 
+/// As many header lines as an answer usually has.
+const FEW: usize = 6;
+
+/// The names of the header lines of most answers.
+static USUAL: [HeaderName; 5] = [
+    header::CACHE_CONTROL,
+    header::CONTENT_TYPE,
+    HeaderName::from_static("x-ratelimit-limit"),
+    HeaderName::from_static("x-ratelimit-remaining"),
+    HeaderName::from_static("x-ratelimit-reset"),
+];
+
 /// A request, ready for the door that suits it.
 pub(crate) enum Visit {
-    /// One that is there whole.
-    Whole(request::Parts, Bytes),
-    /// One of which the guest may ask for more than is there.
-    Streamed(Request<WasiBody>),
+    /// One that is there whole, its head as [`Doors::visit`] writes it.
+    Whole { head: Vec<u8>, body: Bytes },
+    /// One that the guest reads piece by piece. In a box, since it is large and seldom.
+    Streamed(Box<Request<WasiBody>>),
 }
 
 /// Where a component's doors are.
@@ -42,11 +54,25 @@ pub(crate) struct Open {
 /// did not come to its end.
 pub(crate) type Outcome = wasmtime::Result<Result<Answer, String>>;
 
+impl Visit {
+    pub(crate) fn streamed(head: request::Parts, body: WasiBody) -> Self {
+        Self::Streamed(Box::new(Request::from_parts(head, body)))
+    }
+}
+
 impl Doors {
     /// Looks for the doors of a component; for that of `wasi:http` only, where `portable` is set.
     pub(crate) fn of(component: &InstancePre<State>, portable: bool) -> wasmtime::Result<Self> {
         let exchange = if portable { None } else { exchange::GuestIndices::new(component).ok() };
         Ok(Self { exchange, handler: incoming_handler::GuestIndices::new(component)? })
+    }
+
+    /// Gets a request ready that is there whole.
+    pub(crate) fn visit(&self, head: request::Parts, body: Bytes) -> Visit {
+        match self.exchange {
+            Some(_) => Visit::Whole { head: written(&head), body },
+            None => Visit::streamed(head, crate::body::whole(body)),
+        }
     }
 
     pub(crate) fn open(&self, store: &mut Store<State>, instance: &Instance) -> wasmtime::Result<Open> {
@@ -59,19 +85,12 @@ impl Open {
     /// Has the guest answer; with at most `limit` bytes.
     pub(crate) async fn answer(&self, store: &mut Store<State>, visit: Visit, limit: usize) -> Outcome {
         match (visit, &self.exchange) {
-            (Visit::Whole(head, body), Some(exchange)) => {
-                let fields = lines(&head.headers);
-                let path_with_query = head.uri.path_and_query().map_or("", |target| target.as_str());
-                let request =
-                    exchange::Request { method: head.method.as_str(), path_with_query, fields: &fields, body: &body };
-                let response = exchange.call_answer(store, request).await?;
-                Ok(read(response, limit))
+            (Visit::Whole { head, body }, Some(exchange)) => {
+                let request = exchange::Request { head: &head, body: &body };
+                Ok(read(exchange.call_answer(store, request).await?, limit))
             }
-            (Visit::Whole(head, body), None) => {
-                let body = crate::body::whole(body);
-                Box::pin(self.stream(store, Request::from_parts(head, body), limit)).await
-            }
-            (Visit::Streamed(request), _) => Box::pin(self.stream(store, request, limit)).await,
+            (Visit::Whole { .. }, None) => Ok(Err("the component has no door for whole requests".to_owned())),
+            (Visit::Streamed(request), _) => Box::pin(self.stream(store, *request, limit)).await,
         }
     }
 
@@ -88,15 +107,20 @@ impl Open {
     }
 }
 
-/// Header lines as HTTP/1.1 writes them.
-fn lines(headers: &HeaderMap) -> Vec<u8> {
-    let mut lines = Vec::with_capacity(headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 3).sum());
-    for (name, value) in headers {
+/// A head as the guest gets it: method and target, then the header lines as HTTP/1.1 writes them.
+fn written(head: &request::Parts) -> Vec<u8> {
+    let (method, target) = (head.method.as_str(), head.uri.path_and_query().map_or("", |target| target.as_str()));
+    let lines = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 3).sum::<usize>();
+    let mut written = Vec::with_capacity(method.len() + target.len() + 3 + lines);
+    for part in [method.as_bytes(), b" ", target.as_bytes(), b"\r\n"] {
+        written.extend_from_slice(part);
+    }
+    for (name, value) in &head.headers {
         for part in [name.as_str().as_bytes(), b":", value.as_bytes(), b"\r\n"] {
-            lines.extend_from_slice(part);
+            written.extend_from_slice(part);
         }
     }
-    lines
+    written
 }
 
 /// What a guest answered in one piece. How long a message is and what becomes of its connection are not for a guest to say.
@@ -110,24 +134,42 @@ fn read(response: exchange::Response, limit: usize) -> Result<Answer, String> {
         Ok(status) if !status.is_informational() => status,
         _ => return Err(format!("the guest answered with status {status}")),
     };
-    let fields = Bytes::from(fields);
-    let mut rest = fields.clone();
-    while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
-        let line = rest.split_to(end + 1);
-        let (name, value) = field(&line).ok_or("the guest answered with a header that is none")?;
-        if name == CONTENT_LENGTH || DEFAULT_FORBIDDEN_HEADERS.contains(&name) {
-            return Err(format!("the guest answered with {name}, which is the host's to set"));
-        }
-        answer.headers_mut().append(name, value);
-    }
-    if rest.is_empty() { Ok(answer) } else { Err("the guest answered with half a header".to_owned()) }
+    *answer.headers_mut() = headers(Bytes::from(fields))?;
+    Ok(answer)
 }
 
-fn field(line: &Bytes) -> Option<(HeaderName, HeaderValue)> {
-    let colon = line.iter().position(|byte| *byte == b':')?;
-    let name = HeaderName::from_lowercase(line.get(..colon)?).ok()?;
-    let end = line.len().checked_sub(b"\r\n".len()).filter(|end| *end > colon && line.ends_with(b"\r\n"))?;
-    Some((name, HeaderValue::from_maybe_shared(line.slice(colon + 1..end)).ok()?))
+/// Header lines that a guest wrote.
+fn headers(mut fields: Bytes) -> Result<HeaderMap, String> {
+    let mut headers = HeaderMap::with_capacity(FEW);
+    while let Some(end) = memchr::memchr(b'\n', &fields) {
+        let (name, value) = field(&fields, end)?;
+        headers.append(name, value);
+        fields.advance(end + 1);
+    }
+    if fields.is_empty() { Ok(headers) } else { Err("the guest answered with half a header".to_owned()) }
+}
+
+/// Name and value of the line that ends with the line feed at `end`.
+fn field(fields: &Bytes, end: usize) -> Result<(HeaderName, HeaderValue), String> {
+    let none = || "the guest answered with a header that is none".to_owned();
+    let line = fields.get(..end).and_then(|line| line.strip_suffix(b"\r")).ok_or_else(none)?;
+    let colon = memchr::memchr(b':', line).ok_or_else(none)?;
+    let name = name(line.get(..colon).ok_or_else(none)?)?.ok_or_else(none)?;
+    let value = HeaderValue::from_maybe_shared(fields.slice(colon + 1..line.len())).map_err(|_| none())?;
+    Ok((name, value))
+}
+
+/// The name of a header, if it is one that a guest may set. Those of most answers are known without being looked at letter by letter.
+fn name(name: &[u8]) -> Result<Option<HeaderName>, String> {
+    if let Some(usual) = USUAL.iter().find(|usual| usual.as_str().as_bytes() == name) {
+        return Ok(Some(usual.clone()));
+    }
+    match HeaderName::from_lowercase(name) {
+        Ok(name) if name == CONTENT_LENGTH || DEFAULT_FORBIDDEN_HEADERS.contains(&name) => {
+            Err(format!("the guest answered with {name}, which is the host's to set"))
+        }
+        name => Ok(name.ok()),
+    }
 }
 
 /// The whole of what a guest writes piece by piece.
@@ -163,12 +205,15 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_read_as_they_were_written() {
+    fn header_lines_are_read_as_they_were_written() {
         let mut headers = HeaderMap::new();
         headers.append("x-a", HeaderValue::from_static(" 1:2 "));
         headers.append("x-a", HeaderValue::from_static(""));
         headers.append("x-b", HeaderValue::from_bytes(b"\xff\t").unwrap());
-        let fields = lines(&headers);
+        let (mut head, ()) = Request::put("/a?b").body(()).unwrap().into_parts();
+        head.headers = headers.clone();
+        let fields = written(&head);
+        let fields = fields.strip_prefix(b"PUT /a?b\r\n").unwrap().to_vec();
         let response = exchange::Response { status: 200, fields, body: Vec::new() };
         assert_eq!(*read(response, 0).unwrap().headers(), headers);
     }

@@ -35,6 +35,11 @@ impl Gate {
         if let Ok(permit) = Arc::clone(&self.running).try_acquire_owned() {
             return Some(permit);
         }
+        // In a box, so that who need not wait does not carry the room for it about.
+        Box::pin(self.queue()).await
+    }
+
+    async fn queue(&self) -> Option<OwnedSemaphorePermit> {
         let _place = self.place()?;
         timeout(self.wait, Arc::clone(&self.running).acquire_owned()).await.ok()?.ok()
     }

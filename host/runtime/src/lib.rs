@@ -23,6 +23,7 @@ mod state;
 mod stats;
 mod stdio;
 mod ticker;
+mod wait;
 
 pub use limits::{Limits, LimitsError};
 pub use load::{Source, StartError};

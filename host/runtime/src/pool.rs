@@ -4,9 +4,9 @@
 //! thread. Who is idle lies on a stack, so that the instance that was used last, and is still in the caches, is used next, and those at
 //! the bottom get old and go.
 
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll};
@@ -26,6 +26,7 @@ use crate::limits::Limits;
 use crate::state::State;
 use crate::stats::Counters;
 use crate::ticker::Ticks;
+use crate::wait::within;
 
 /// How long to wait before asking an exhausted pool again.
 const POOL_PAUSE: Duration = Duration::from_millis(5);
@@ -71,7 +72,12 @@ impl Pool {
         visit: Visit,
         gone: Arc<AtomicBool>,
     ) -> Result<Answer, Trouble> {
-        let mut lease = Lease { instance: Some(self.take().await?), pool: &self, _permit: permit };
+        let instance = match self.idle.pop() {
+            Some(instance) => instance,
+            // In a box, so that who finds an instance does not carry the room for making one about.
+            None => Box::pin(self.take()).await?,
+        };
+        let mut lease = Lease { instance: Some(instance), pool: &self, _permit: permit };
         if gone.load(Relaxed) {
             lease.give_back();
             return Err(Trouble::Broken("nobody waits for it".to_owned()));
@@ -86,8 +92,8 @@ impl Pool {
         }
     }
 
-    /// An instance that nobody else has. Idle ones leave an exhausted pool room only when they are given back, so it is asked again for
-    /// as long as a request may wait.
+    /// A new instance, or one that has become idle meanwhile. Idle ones leave an exhausted pool room only when they are given back, so
+    /// it is asked again for as long as a request may wait.
     async fn take(&self) -> Result<Instance, Trouble> {
         let mut end = None;
         loop {
@@ -177,16 +183,6 @@ fn charge(state: &mut State) -> UpdateDeadline {
 
 fn exhausted(problem: &wasmtime::Error) -> bool {
     problem.chain().any(|cause| cause.is::<PoolConcurrencyLimitError>())
-}
-
-/// The output of `work`, unless it takes longer than `time`. Setting a timer costs more than many an answer, so there is one only for
-/// what has to wait.
-async fn within<F: Future>(time: Duration, work: F) -> Option<F::Output> {
-    let mut work = pin!(work);
-    match poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await {
-        Poll::Ready(output) => Some(output),
-        Poll::Pending => timeout(time, work).await.ok(),
-    }
 }
 
 /// An instance of the component.

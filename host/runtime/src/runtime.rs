@@ -8,7 +8,6 @@ use http::header::{EXPECT, HOST};
 use http::{HeaderValue, Request, Response, Version};
 use http_body::Body;
 use http_body_util::Full;
-use tokio::time::timeout;
 
 use crate::answer::{self, Answer};
 use crate::body::{Room, Taken, Unread, buffer};
@@ -20,6 +19,7 @@ use crate::load::{self, Source, StartError};
 use crate::pool::{Idle, Pool, Trouble};
 use crate::stats::{Counters, Stats};
 use crate::ticker::Ticks;
+use crate::wait::within;
 
 /// A component, ready to answer requests. Clones share everything.
 #[derive(Clone)]
@@ -80,17 +80,17 @@ impl Runtime {
         let expects = head.headers.contains_key(EXPECT);
         let mut taken = Taken::none(&self.room);
         let body = buffer(body, limits.request_buffer, &mut taken);
-        let body = match timeout(limits.request_body(), body).await {
-            Ok(Ok(body)) => body,
-            Ok(Err(Unread::Interrupted)) => return answer::malformed("The request body broke off."),
-            Ok(Err(Unread::NoRoom)) => return self.refuse("too many request bodies are held"),
-            Err(_) => return answer::too_slow(),
+        let body = match within(limits.request_body(), body).await {
+            Some(Ok(body)) => body,
+            Some(Err(Unread::Interrupted)) => return answer::malformed("The request body broke off."),
+            Some(Err(Unread::NoRoom)) => return self.refuse("too many request bodies are held"),
+            None => return answer::too_slow(),
         };
         let (body, rest) = match body.into_whole() {
-            Ok(body) => return self.run(Visit::Whole(head, body)).await,
+            Ok(body) => return self.run(self.pool.doors.visit(head, body)).await,
             Err(body) => body.split(),
         };
-        let answer = self.run(Visit::Streamed(Request::from_parts(head, body))).await;
+        let answer = self.run(Visit::streamed(head, body)).await;
         // A client that waits to be told to go on has sent nothing.
         if let Some(rest) = rest.filter(|_| !expects) {
             rest.drain(limits.drain, limits.drain_time());

@@ -48,7 +48,9 @@ impl exchange::Guest for Hostile {
             fields: fields.as_bytes().to_vec(),
             body: body.to_vec(),
         };
-        match request.path_with_query.as_str() {
+        let line = request.head.split(|byte| *byte == b'\r').next().unwrap();
+        let (_, target) = std::str::from_utf8(line).unwrap().split_once(' ').unwrap();
+        match target {
             "/silent" => whole(0, "", b""),
             "/half" => panic!("as told"),
             "/short" => whole(200, "content-length:100\r\n", b"not a hundred bytes"),
