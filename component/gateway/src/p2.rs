@@ -54,13 +54,13 @@ fn method_name(method: &Method) -> &str {
 }
 
 /// The header lines that the protocol reads. The others stay in the host, however many a client sends.
-fn headers(request: &IncomingRequest) -> Headers {
+fn headers(request: &IncomingRequest) -> Headers<'static> {
     let fields = request.headers();
     let mut headers = Headers::new();
     NAMES.with(|names| {
-        for name in names {
+        for (known, name) in HEADERS.iter().zip(names) {
             for value in fields.get(name) {
-                headers.push(name, value);
+                headers.push(*known, value);
             }
         }
     });

@@ -1,6 +1,9 @@
 //! The glue to `kobana:api/exchange`: a request comes whole, an answer goes whole.
 
+use std::borrow::Cow;
+
 use kobana_protocol::{Body, BodyError, HEADERS, Head, Headers, HttpResponse, Lines};
+use memchr::memchr;
 
 use crate::dispatch::Api;
 use crate::gateway::{CONFIG, Gateway, internal_error, now, path};
@@ -21,8 +24,7 @@ impl Guest for Gateway {
 
 /// Method, path with query, and field lines of a head; nothing if it is none.
 fn parts(head: &[u8]) -> Option<(&str, &str, Fields<'_>)> {
-    let end = head.iter().position(|byte| *byte == b'\n')?;
-    let (line, fields) = head.split_at_checked(end + 1)?;
+    let (line, fields) = head.split_at_checked(memchr(b'\n', head)? + 1)?;
     let (method, target) = std::str::from_utf8(line.strip_suffix(b"\r\n")?).ok()?.split_once(' ')?;
     Some((method, target, Fields(fields)))
 }
@@ -33,15 +35,17 @@ struct Fields<'a>(&'a [u8]);
 impl<'a> Fields<'a> {
     /// Names and values.
     fn iter(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
-        self.0.split(|byte| *byte == b'\n').filter_map(|line| {
-            let colon = line.iter().position(|byte| *byte == b':')?;
-            let value = line.get(colon + 1..)?;
-            Some((line.get(..colon)?, value.strip_suffix(b"\r").unwrap_or(value)))
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let (line, after) = rest.split_at_checked(memchr(b'\n', rest)? + 1)?;
+            rest = after;
+            let (name, value) = line.split_at_checked(memchr(b':', line)?)?;
+            Some((name, value.get(1..)?.strip_suffix(b"\r\n")?))
         })
     }
 
     /// Those that the protocol reads.
-    fn headers(&self) -> Headers {
+    fn headers(&self) -> Headers<'a> {
         let mut headers = Headers::new();
         for (name, value) in self.iter() {
             if let Some(known) = HEADERS.iter().find(|known| known.as_bytes() == name) {
@@ -58,7 +62,7 @@ impl Lines for Fields<'_> {
     }
 }
 
-fn lines(headers: &[(&'static str, String)]) -> Vec<u8> {
+fn lines(headers: &[(&'static str, Cow<'static, str>)]) -> Vec<u8> {
     let mut lines = Vec::with_capacity(headers.iter().map(|(name, value)| name.len() + value.len() + 3).sum());
     for (name, value) in headers {
         for part in [name, ":", value, "\r\n"] {

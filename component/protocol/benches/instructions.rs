@@ -143,7 +143,7 @@ fn ready<T>(future: impl Future<Output = T>) -> T {
 fn answer(config: &Config, case: &Case) -> HttpResponse {
     let mut headers = Headers::new();
     for (name, value) in case.lines {
-        headers.push(*name, *value);
+        headers.push(*name, value.as_bytes());
     }
     let head = Head { method: "POST", path: "/mcp", headers, parameters: &Headers::new() };
     ready(handle(config, &Rows, head, Whole(&case.body)))

@@ -1,8 +1,11 @@
 //! How results look in each era: the same members, dressed (protocol.md §4.1, §14, §22).
 
+use std::borrow::Cow;
+
 use crate::era::Version;
 use crate::http::HttpResponse;
 use crate::jsonrpc::Id;
+use crate::quote;
 
 /// Names the server; a macro, since `concat!` takes literals only.
 macro_rules! server_info {
@@ -19,14 +22,40 @@ macro_rules! server_info {
 pub(crate) const SERVER_INFO: &str = server_info!();
 
 /// Who answers, on every result of the stateless era.
-const META: &str = concat!(r#""_meta":{"io.modelcontextprotocol/serverInfo":"#, server_info!(), "}");
+macro_rules! meta {
+    () => {
+        concat!(r#","_meta":{"io.modelcontextprotocol/serverInfo":"#, server_info!(), "}")
+    };
+}
 
-/// What a method answers: the members of a result object as JSON text, without the braces.
+const META: &str = meta!();
+/// What comes back depends on who asks and may change with the next request.
+const CACHEABLE_META: &str = concat!(r#","ttlMs":0,"cacheScope":"private""#, meta!());
+const COMPLETE: &str = r#""resultType":"complete""#;
+const INPUT_REQUIRED: &str = r#""resultType":"input_required""#;
+/// The most bytes that an answer has beside its id and its content.
+const FRAME: usize = 320;
+
+/// What a method answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Outcome {
-    members: String,
+    content: Content,
     kind: Kind,
     version: Option<Version>,
+}
+
+/// What stands in the result object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Content {
+    /// Its members as JSON text, without the braces.
+    Members(String),
+    /// One block of text. It is written into the answer and nowhere before.
+    Text {
+        /// The text.
+        text: Cow<'static, str>,
+        /// Whether it says what went wrong.
+        failed: bool,
+    },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,19 +72,38 @@ impl Outcome {
     /// A complete result without cache hints.
     #[must_use]
     pub(crate) fn plain(members: impl Into<String>) -> Self {
-        Self { members: members.into(), kind: Kind::Plain, version: None }
+        Self::of(Content::Members(members.into()), Kind::Plain)
+    }
+
+    /// A complete result of a tool: one block of text.
+    #[must_use]
+    pub(crate) fn text(text: impl Into<Cow<'static, str>>) -> Self {
+        Self::of(Content::Text { text: text.into(), failed: false }, Kind::Plain)
+    }
+
+    /// The same block, as what went wrong.
+    #[must_use]
+    pub(crate) fn failed(mut self) -> Self {
+        if let Content::Text { failed, .. } = &mut self.content {
+            *failed = true;
+        }
+        self
+    }
+
+    const fn of(content: Content, kind: Kind) -> Self {
+        Self { content, kind, version: None }
     }
 
     /// A complete result of one of the six methods that carry cache hints.
     #[must_use]
     pub(crate) fn cacheable(members: impl Into<String>) -> Self {
-        Self { members: members.into(), kind: Kind::Cacheable, version: None }
+        Self::of(Content::Members(members.into()), Kind::Cacheable)
     }
 
     /// A question to the client, which repeats its request with the answer.
     #[must_use]
     pub(crate) fn input_required(members: impl Into<String>) -> Self {
-        Self { members: members.into(), kind: Kind::InputRequired, version: None }
+        Self::of(Content::Members(members.into()), Kind::InputRequired)
     }
 
     /// The same, agreed in another version than the request's: only `initialize` does that.
@@ -68,25 +116,59 @@ impl Outcome {
     /// The answer to the request with this id.
     #[must_use]
     pub(crate) fn into_response(self, id: Id<'_>, version: Version) -> HttpResponse {
-        let mut parts: Vec<&str> = Vec::with_capacity(4);
-        if version.is_modern() {
-            parts.push(match self.kind {
-                Kind::InputRequired => r#""resultType":"input_required""#,
-                Kind::Plain | Kind::Cacheable => r#""resultType":"complete""#,
-            });
+        let (before, behind) = self.kind.members(version);
+        let mut body = Vec::with_capacity(self.content.len() + id.as_str().len() + FRAME);
+        for part in [r#"{"jsonrpc":"2.0","id":"#, id.as_str(), r#","result":{"#, before] {
+            body.extend_from_slice(part.as_bytes());
         }
-        if !self.members.is_empty() {
-            parts.push(&self.members);
+        if !before.is_empty() && !self.content.is_empty() {
+            body.push(b',');
         }
-        if version.is_modern() {
-            if self.kind == Kind::Cacheable {
-                // What comes back depends on who asks and may change with the next request.
-                parts.push(r#""ttlMs":0,"cacheScope":"private""#);
-            }
-            parts.push(META);
+        self.content.push(&mut body);
+        for part in [behind, "}}"] {
+            body.extend_from_slice(part.as_bytes());
         }
-        let body = [r#"{"jsonrpc":"2.0","id":"#, id.as_str(), r#","result":{"#, &parts.join(","), "}}"].concat();
         HttpResponse::json(200, body).with("mcp-protocol-version", self.version.unwrap_or(version).as_str())
+    }
+}
+
+impl Kind {
+    /// What stands before and behind the content of a result.
+    const fn members(self, version: Version) -> (&'static str, &'static str) {
+        if !version.is_modern() {
+            return ("", "");
+        }
+        match self {
+            Self::Plain => (COMPLETE, META),
+            Self::Cacheable => (COMPLETE, CACHEABLE_META),
+            Self::InputRequired => (INPUT_REQUIRED, META),
+        }
+    }
+}
+
+impl Content {
+    fn is_empty(&self) -> bool {
+        matches!(self, Self::Members(members) if members.is_empty())
+    }
+
+    /// About as many bytes as it takes.
+    fn len(&self) -> usize {
+        match self {
+            Self::Members(members) => members.len(),
+            // Documents of the API have many quotes, each of which takes two bytes here.
+            Self::Text { text, .. } => text.len() + text.len() / 4,
+        }
+    }
+
+    fn push(&self, body: &mut Vec<u8>) {
+        match self {
+            Self::Members(members) => body.extend_from_slice(members.as_bytes()),
+            Self::Text { text, failed } => {
+                body.extend_from_slice(br#""content":[{"type":"text","text":"#);
+                quote::push(body, text);
+                body.extend_from_slice(if *failed { br#"}],"isError":true"# } else { b"}]" });
+            }
+        }
     }
 }
 

@@ -48,7 +48,7 @@ pub(crate) async fn call<C: Caller>(
     let retry = Retry::read(params)?;
     let request = match arguments::request(tool, &given) {
         Ok(request) => request,
-        Err(problems) => return Ok(tools::failed(&problems.into_json())),
+        Err(problems) => return Ok(tools::failed(problems.into_json())),
     };
     let prepared = caller.prepare(request.clone()).await?;
     if prepared.status != 200 {

@@ -5,6 +5,9 @@ use std::borrow::Cow;
 /// The largest request body, in bytes (founding page, Métodos).
 pub const MAX_BODY: usize = 1_048_576;
 
+/// As many header lines as most answers have.
+const LINES: usize = 6;
+
 /// The request headers that the protocol reads, lowercase. A glue need not copy any other.
 pub const HEADERS: &[&str] = &[
     "access-control-request-method",
@@ -18,26 +21,26 @@ pub const HEADERS: &[&str] = &[
     "x-workspace-id",
 ];
 
-/// Request headers, one entry for each line.
+/// Request headers, one entry for each line, which can be borrowed from the request.
 #[derive(Debug, Clone, Default)]
-pub struct Headers(Vec<(String, Vec<u8>)>);
+pub struct Headers<'a>(Vec<(Cow<'a, str>, Cow<'a, [u8]>)>);
 
-impl Headers {
-    /// No headers.
+impl<'a> Headers<'a> {
+    /// No headers, with room for each of [`HEADERS`].
     #[must_use]
-    pub const fn new() -> Self {
-        Self(Vec::new())
+    pub fn new() -> Self {
+        Self(Vec::with_capacity(HEADERS.len()))
     }
 
     /// Adds a line. The name is lowercase, the value as it came.
-    pub fn push(&mut self, name: impl Into<String>, value: impl Into<Vec<u8>>) {
+    pub fn push(&mut self, name: impl Into<Cow<'a, str>>, value: impl Into<Cow<'a, [u8]>>) {
         self.0.push((name.into(), value.into()));
     }
 
     /// A field that may stand once.
     #[must_use]
     pub fn single(&self, name: &str) -> Single<'_> {
-        let mut lines = self.0.iter().filter(|(line, _)| line == name).map(|(_, value)| value.as_slice());
+        let mut lines = self.0.iter().filter(|(line, _)| line == name).map(|(_, value)| value.as_ref());
         match (lines.next(), lines.next()) {
             (None, _) => Single::Absent,
             (Some(value), None) => Single::Once(trim(value)),
@@ -66,9 +69,9 @@ pub trait Lines: Sync {
     fn lines(&self, name: &str) -> Vec<Vec<u8>>;
 }
 
-impl Lines for Headers {
+impl Lines for Headers<'_> {
     fn lines(&self, name: &str) -> Vec<Vec<u8>> {
-        self.0.iter().filter(|(line, _)| line == name).map(|(_, value)| value.clone()).collect()
+        self.0.iter().filter(|(line, _)| line == name).map(|(_, value)| value.to_vec()).collect()
     }
 }
 
@@ -99,7 +102,7 @@ pub struct Head<'a> {
     /// The path, without the query.
     pub path: &'a str,
     /// The header lines; those not in [`HEADERS`] may be missing.
-    pub headers: Headers,
+    pub headers: Headers<'a>,
     /// The lines `Mcp-Param-*`, of which none is read unless a tool of an extension wants it.
     pub parameters: &'a dyn Lines,
 }
@@ -128,7 +131,7 @@ pub struct HttpResponse {
     /// Status.
     pub status: u16,
     /// Header lines.
-    pub headers: Vec<(&'static str, String)>,
+    pub headers: Vec<(&'static str, Cow<'static, str>)>,
     /// Body; empty where there is none.
     pub body: Vec<u8>,
 }
@@ -137,7 +140,9 @@ impl HttpResponse {
     /// An answer without a body.
     #[must_use]
     pub fn empty(status: u16) -> Self {
-        Self { status, headers: vec![("cache-control", "no-store".to_owned())], body: Vec::new() }
+        let mut headers = Vec::with_capacity(LINES);
+        headers.push(("cache-control", Cow::Borrowed("no-store")));
+        Self { status, headers, body: Vec::new() }
     }
 
     /// An answer with a JSON document.
@@ -148,7 +153,7 @@ impl HttpResponse {
 
     /// The same with a further header line.
     #[must_use]
-    pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub fn with(mut self, name: &'static str, value: impl Into<Cow<'static, str>>) -> Self {
         self.headers.push((name, value.into()));
         self
     }
@@ -173,10 +178,10 @@ pub(crate) fn is_json(field: Single<'_>) -> bool {
 mod tests {
     use super::*;
 
-    fn headers(lines: &[(&str, &str)]) -> Headers {
+    fn headers<'a>(lines: &[(&'a str, &'a str)]) -> Headers<'a> {
         let mut headers = Headers::new();
         for (name, value) in lines {
-            headers.push(*name, *value);
+            headers.push(*name, value.as_bytes());
         }
         headers
     }

@@ -8,6 +8,8 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::quote;
+
 /// How deep arrays and objects may be nested (protocol.md §4).
 pub(crate) const MAX_DEPTH: usize = 128;
 
@@ -217,19 +219,16 @@ pub(crate) fn compact(document: &str) -> String {
 
 /// Writes a text as a JSON string.
 pub(crate) fn push_string(out: &mut String, text: &str) {
-    // Writing a text into memory cannot fail; were it to, the empty string keeps the document well-formed.
-    match serde_json::to_string(text) {
-        Ok(quoted) => out.push_str(&quoted),
-        Err(_) => out.push_str("\"\""),
-    }
+    out.push_str(&quoted(text));
 }
 
 /// A text as a JSON string.
 #[must_use]
 pub(crate) fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    push_string(&mut out, text);
-    out
+    let mut out = Vec::new();
+    quote::push(&mut out, text);
+    // Escaping leaves UTF-8 what it is; were it not to, the empty string keeps the document well-formed.
+    String::from_utf8(out).unwrap_or_else(|_| "\"\"".to_owned())
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ mod lifecycle;
 mod mirror;
 mod origin;
 mod prompts;
+mod quote;
 mod resources;
 mod server;
 mod text;

@@ -17,7 +17,7 @@ const SUFFIX: &str = "?=";
 ///
 /// # Errors
 /// [`Error::HeaderMismatch`].
-pub(crate) fn check_method(headers: &Headers, method: &str) -> Result<(), Error> {
+pub(crate) fn check_method(headers: &Headers<'_>, method: &str) -> Result<(), Error> {
     match text(headers, "mcp-method", "Mcp-Method")? {
         None => Err(mismatch("Mcp-Method is missing")),
         Some(named) if named == method => Ok(()),
@@ -29,7 +29,7 @@ pub(crate) fn check_method(headers: &Headers, method: &str) -> Result<(), Error>
 ///
 /// # Errors
 /// [`Error::HeaderMismatch`]; where the field is absent, only if it is `demanded`.
-pub(crate) fn check_name(headers: &Headers, name: &str, demanded: bool) -> Result<(), Error> {
+pub(crate) fn check_name(headers: &Headers<'_>, name: &str, demanded: bool) -> Result<(), Error> {
     let Some(field) = text(headers, "mcp-name", "Mcp-Name")? else {
         return if demanded { Err(mismatch("Mcp-Name is missing")) } else { Ok(()) };
     };
@@ -38,7 +38,7 @@ pub(crate) fn check_name(headers: &Headers, name: &str, demanded: bool) -> Resul
 }
 
 /// The text of a field that stands once, of the octets that a field may hold.
-fn text<'a>(headers: &'a Headers, name: &str, shown: &str) -> Result<Option<&'a str>, Error> {
+fn text<'a>(headers: &'a Headers<'_>, name: &str, shown: &str) -> Result<Option<&'a str>, Error> {
     match headers.single(name) {
         Single::Absent => Ok(None),
         Single::Repeated => Err(mismatch(&format!("{shown} stands more than once"))),
@@ -78,7 +78,7 @@ mod tests {
 
     use super::*;
 
-    fn headers(lines: &[(&str, &[u8])]) -> Headers {
+    fn headers<'a>(lines: &[(&'a str, &'a [u8])]) -> Headers<'a> {
         let mut headers = Headers::new();
         for (name, value) in lines {
             headers.push(*name, *value);

@@ -53,7 +53,7 @@ pub(crate) enum Source {
 impl Source {
     /// Judges the `Origin` field. Two of them are foreign, whatever they say.
     #[must_use]
-    pub(crate) fn of(headers: &Headers, allowed: &[Origin]) -> Self {
+    pub(crate) fn of(headers: &Headers<'_>, allowed: &[Origin]) -> Self {
         match headers.single("origin") {
             Single::Absent => Self::Program,
             Single::Repeated => Self::Foreign,
@@ -69,7 +69,7 @@ impl Source {
     pub(crate) fn dress(&self, response: HttpResponse) -> HttpResponse {
         match self {
             Self::Page(origin) => response
-                .with("access-control-allow-origin", origin)
+                .with("access-control-allow-origin", origin.clone())
                 .with("vary", "Origin")
                 .with("access-control-expose-headers", EXPOSE_HEADERS),
             Self::Program | Self::Foreign => response,
@@ -79,7 +79,7 @@ impl Source {
 
 /// The answer to a preflight of an allowed page.
 #[must_use]
-pub(crate) fn preflight(methods: &str) -> HttpResponse {
+pub(crate) fn preflight(methods: &'static str) -> HttpResponse {
     HttpResponse::empty(204)
         .with("access-control-allow-methods", methods)
         .with("access-control-allow-headers", ALLOW_HEADERS)
@@ -95,7 +95,7 @@ mod tests {
             [Origin::parse("https://app.example.com").unwrap(), Origin::parse("http://127.0.0.1:3028").unwrap()];
         let mut headers = Headers::new();
         for line in lines {
-            headers.push("origin", *line);
+            headers.push("origin", line.as_bytes());
         }
         Source::of(&headers, &allowed)
     }

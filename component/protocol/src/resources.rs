@@ -78,7 +78,7 @@ pub(crate) async fn fetch<C: Caller>(
     let request = Request { method: Method::Get, path, query, body: None, idempotency_key: None };
     let response = caller.call(request).await?;
     match response.status {
-        200 => Ok(Some(String::from_utf8_lossy(&response.body).into_owned())),
+        200 => Ok(Some(response.into_text())),
         400 if is_workspace_required(&response) => Err(Error::InvalidParamsCode {
             message: "several workspaces are in reach; pick one by the header X-Workspace-Id".to_owned(),
             code: "workspace_required",

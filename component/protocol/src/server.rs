@@ -70,7 +70,7 @@ async fn endpoint<D: Dispatch, B: Body>(config: &Config, dispatch: &D, head: &He
 }
 
 /// One bearer token from the one `Authorization` field: which of two counts is nobody's guess.
-fn credentials(headers: &Headers) -> Result<Credentials, Denial> {
+fn credentials(headers: &Headers<'_>) -> Result<Credentials, Denial> {
     let authorization = match headers.single("authorization") {
         Single::Absent => None,
         Single::Once(value) => Some(std::str::from_utf8(value).map_err(|_| Denial::Invalid)?.to_owned()),
@@ -123,7 +123,7 @@ async fn serve<C: Caller, B: Body>(config: &Config, caller: &C, head: &Head<'_>,
 }
 
 /// Reads the body, if the headers promise one that can be taken.
-async fn read<B: Body>(headers: &Headers, body: B) -> Result<Vec<u8>, Error> {
+async fn read<B: Body>(headers: &Headers<'_>, body: B) -> Result<Vec<u8>, Error> {
     if headers.single("x-workspace-id") == Single::Repeated {
         return Err(Error::RepeatedWorkspace);
     }
@@ -141,7 +141,7 @@ async fn read<B: Body>(headers: &Headers, body: B) -> Result<Vec<u8>, Error> {
 }
 
 /// A message without an id is taken and never carried out, whatever method it names (protocol.md D24).
-fn notification(config: &Config, headers: &Headers, params: &Params<'_>) -> HttpResponse {
+fn notification(config: &Config, headers: &Headers<'_>, params: &Params<'_>) -> HttpResponse {
     let header = headers.combined("mcp-protocol-version");
     match era::decide_notification(header.as_deref(), &claim(params)) {
         Ok(version) => HttpResponse::empty(202).with("mcp-protocol-version", version.as_str()),
@@ -219,7 +219,7 @@ async fn answer<C: Caller>(
 }
 
 /// Which member `Mcp-Name` repeats, and whether it must (decision 9). Where the member is no text there is nothing to repeat.
-fn check_name(headers: &Headers, message: &Message<'_>) -> Result<(), Error> {
+fn check_name(headers: &Headers<'_>, message: &Message<'_>) -> Result<(), Error> {
     let (member, demanded) = match message.method.as_ref() {
         "tools/call" => ("name", true),
         "prompts/get" => ("name", false),

@@ -1,5 +1,7 @@
 //! `tools/list` and `tools/call` (protocol.md §9).
 
+use std::borrow::Cow;
+
 use kobana_wire::extension::Kind;
 
 use crate::answer::Outcome;
@@ -59,7 +61,7 @@ pub(crate) async fn call<C: Caller>(
 async fn run<C: Caller>(caller: &C, tool: &Tool, params: &Params<'_>) -> Result<Outcome, Error> {
     match arguments::request(tool, &arguments_of(params)?) {
         Ok(request) => outcome(caller.call(request).await?),
-        Err(problems) => Ok(failed(&problems.into_json())),
+        Err(problems) => Ok(failed(problems.into_json())),
     }
 }
 
@@ -71,27 +73,16 @@ pub(crate) fn arguments_of<'a>(params: &Params<'a>) -> Result<Members<'a>, Error
 /// The route's answer as one text block; what the caller can act on is an error inside the result (protocol.md §7.4).
 pub(crate) fn outcome(response: Response) -> Result<Outcome, Error> {
     match response.status {
-        204 => Ok(succeeded(r#"{"data":null}"#)),
-        200..=399 => Ok(succeeded(&String::from_utf8_lossy(&response.body))),
+        204 => Ok(Outcome::text(r#"{"data":null}"#)),
+        200..=399 => Ok(Outcome::text(response.into_text())),
         _ => match Error::of_broken(&response) {
             Some(error) => Err(error),
-            None => Ok(failed(&String::from_utf8_lossy(&response.body))),
+            None => Ok(failed(response.into_text())),
         },
     }
 }
 
-fn succeeded(text: &str) -> Outcome {
-    Outcome::plain(content(text))
-}
-
-pub(crate) fn failed(text: &str) -> Outcome {
-    Outcome::plain(content(text) + r#","isError":true"#)
-}
-
-fn content(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + text.len() / 8 + 64);
-    out.push_str(r#""content":[{"type":"text","text":"#);
-    json::push_string(&mut out, text);
-    out.push_str("}]");
-    out
+/// What went wrong, for whoever called the tool to act on.
+pub(crate) fn failed(text: impl Into<Cow<'static, str>>) -> Outcome {
+    Outcome::text(text).failed()
 }

@@ -143,7 +143,7 @@ fn send(api: &Counting, method: &str, path: &str, lines: &[(&str, &[u8])], body:
 }
 
 fn header<'a>(response: &'a HttpResponse, name: &str) -> Option<&'a str> {
-    response.headers.iter().find(|(line, _)| *line == name).map(|(_, value)| value.as_str())
+    response.headers.iter().find(|(line, _)| *line == name).map(|(_, value)| value.as_ref())
 }
 
 const GOOD: (&str, &[u8]) = ("authorization", b"Bearer good");

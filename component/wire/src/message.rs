@@ -122,6 +122,14 @@ pub struct Response {
     pub retry_after: Option<u32>,
 }
 
+impl Response {
+    /// The document as a text. What is no UTF-8 in it, which the API never writes, is replaced (U+FFFD).
+    #[must_use]
+    pub fn into_text(self) -> String {
+        String::from_utf8(self.body).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+    }
+}
+
 /// Why there is no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Failure {

@@ -90,7 +90,7 @@ where
 fn response(answer: HttpResponse) -> Response<Full<Bytes>> {
     let mut builder = Response::builder().status(answer.status);
     for (name, value) in answer.headers {
-        builder = builder.header(name, value);
+        builder = builder.header(name, value.as_ref());
     }
     // What the protocol writes is valid; where it were not, the component would answer the same.
     builder.body(Full::from(answer.body)).unwrap_or_else(|_| {

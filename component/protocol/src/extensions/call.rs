@@ -60,7 +60,7 @@ fn tool_outcome(version: Version, came: Came) -> Result<Option<Outcome>, Error> 
                 Err(flaw) => stopped(&flawed(flaw)),
             }
         }
-        Came::Invalid(refusal) => tools::failed(&refusal),
+        Came::Invalid(refusal) => tools::failed(refusal),
         Came::Stopped(why) => stopped(&why),
         // It was there a moment ago.
         Came::Missing => return Ok(None),
@@ -168,7 +168,7 @@ pub(super) fn flawed(flaw: Flaw) -> Stopped {
 /// A tool's result that says why its extension was stopped.
 fn stopped(why: &Stopped) -> Outcome {
     let details = stopped_details(why).join(",");
-    tools::failed(&format!(
+    tools::failed(format!(
         r#"{{"error":{{"code":{},"message":{}{}}}}}"#,
         json::quoted(&why.code),
         json::quoted(&why.message),

@@ -135,7 +135,7 @@ mod tests {
 
     fn fits(mark: &Mirrored, lines: &[&[u8]], arguments: &str) -> bool {
         let mut headers = Headers::new();
-        headers.push("mcp-param-other", "anything");
+        headers.push("mcp-param-other", b"anything");
         for line in lines {
             headers.push(format!("mcp-param-{}", mark.name.to_ascii_lowercase()), *line);
         }

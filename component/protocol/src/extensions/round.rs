@@ -248,7 +248,7 @@ impl<C: Caller> Call<'_, C> {
         const NEEDED: &str =
             "this asks for input, which needs protocol 2026-07-28 and a client that declares what is asked for";
         match self.kind {
-            Kind::Tool => Ok(Turn::Answer(tools::failed(&format!(
+            Kind::Tool => Ok(Turn::Answer(tools::failed(format!(
                 r#"{{"error":{{"code":"input_required","message":"This client cannot run it, do not retry: {NEEDED}."}}}}"#
             )))),
             Kind::Resource | Kind::ResourceTemplate | Kind::Prompt => {

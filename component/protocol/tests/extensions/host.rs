@@ -274,13 +274,13 @@ impl Ask {
     pub(crate) fn send(self, host: &Host) -> Told {
         let Self { method, mut params, version, capabilities, lines, rewrites } = self;
         let mut headers = Headers::new();
-        headers.push("authorization", "Bearer good");
-        headers.push("content-type", "application/json");
-        headers.push("mcp-protocol-version", version);
+        headers.push("authorization", b"Bearer good");
+        headers.push("content-type", b"application/json");
+        headers.push("mcp-protocol-version", version.as_bytes());
         if version == "2026-07-28" {
-            headers.push("mcp-method", method);
+            headers.push("mcp-method", method.as_bytes());
             if let Some(name) = params.get("name").and_then(Value::as_str) {
-                headers.push("mcp-name", name);
+                headers.push("mcp-name", name.as_bytes().to_vec());
             }
             params["_meta"] = json!({
                 "io.modelcontextprotocol/protocolVersion": version,
@@ -289,14 +289,14 @@ impl Ask {
         }
         let mut parameters = Headers::new();
         for (name, value) in lines {
-            parameters.push(name, value);
+            parameters.push(name, value.as_bytes().to_vec());
         }
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
         let body = rewrites.iter().fold(body, |body, (text, other)| body.replace(text, other));
         let head = Head { method: "POST", path: "/mcp", headers, parameters: &parameters };
         let response = ready(handle(&config(), &host, head, Bytes(body.into_bytes())));
         let challenge =
-            response.headers.iter().find(|(name, _)| *name == "www-authenticate").map(|(_, value)| value.clone());
+            response.headers.iter().find(|(name, _)| *name == "www-authenticate").map(|(_, value)| value.to_string());
         Told { status: response.status, body: serde_json::from_slice(&response.body).unwrap(), challenge }
     }
 }
