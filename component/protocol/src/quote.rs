@@ -5,29 +5,62 @@
 
 /// Bytes that are looked at together.
 const WORD: usize = size_of::<u64>();
+/// The most bytes that one becomes: `\u001f`.
+const LONGEST: usize = 6;
+/// Bytes of a text for which room is made at once.
+const PIECE: usize = 1024;
 
 /// Writes a text as a JSON string.
 pub(crate) fn push(out: &mut Vec<u8>, text: &str) {
     // Documents inside of answers have many quotes.
-    out.reserve(text.len() + text.len() / 4 + 2 + WORD);
+    out.reserve(text.len() + text.len() / 4 + LONGEST * text.len().min(PIECE) + WORD + 2);
     out.push(b'"');
-    let mut rest = text.as_bytes();
-    while let Some((word, after)) = rest.split_first_chunk::<WORD>() {
+    for piece in text.as_bytes().chunks(PIECE) {
         let start = out.len();
-        out.extend_from_slice(word);
-        let plain = plain(u64::from_le_bytes(*word));
-        rest = if plain == WORD {
-            after
-        } else {
-            // What was copied too much is taken back.
-            out.truncate(start + plain);
-            push_first(out, rest.get(plain..).unwrap_or_default())
-        };
-    }
-    while !rest.is_empty() {
-        rest = push_first(out, rest);
+        // Room for the worst, and for what is written too much with the last word.
+        out.resize(start + LONGEST * piece.len() + WORD, 0);
+        let written = escape(out.get_mut(start..).unwrap_or_default(), piece);
+        out.truncate(start + written);
     }
     out.push(b'"');
+}
+
+/// Writes a piece of a text and says how many bytes it took. The room is enough for all that it may take and a word.
+fn escape(room: &mut [u8], mut piece: &[u8]) -> usize {
+    let all = room.len();
+    let mut free = room;
+    while !piece.is_empty() {
+        let word = piece.first_chunk().copied().unwrap_or_else(|| padded(piece));
+        // What is copied too much is written over.
+        put(free, word);
+        let plain = plain(u64::from_le_bytes(word)).min(piece.len());
+        free = free.get_mut(plain..).unwrap_or_default();
+        piece = piece.get(plain..).unwrap_or_default();
+        if plain < WORD
+            && let Some((byte, rest)) = piece.split_first()
+            && let Some(escape) = ESCAPES.get(usize::from(*byte))
+        {
+            put(free, escape.bytes);
+            free = free.get_mut(escape.length..).unwrap_or_default();
+            piece = rest;
+        }
+    }
+    all - free.len()
+}
+
+/// The last bytes of a piece, filled up with what needs no escape.
+fn padded(rest: &[u8]) -> [u8; WORD] {
+    let mut word = [b' '; WORD];
+    for (place, byte) in word.iter_mut().zip(rest) {
+        *place = *byte;
+    }
+    word
+}
+
+fn put(free: &mut [u8], word: [u8; WORD]) {
+    if let Some(place) = free.first_chunk_mut() {
+        *place = word;
+    }
 }
 
 /// How many bytes of a word, the lowest first, stand for themselves before one has to be escaped.
@@ -46,29 +79,36 @@ const fn plain(word: u64) -> usize {
     (marks.trailing_zeros() / 8) as usize
 }
 
-/// Writes the first byte, escaped if it has to be, and gives those behind it.
-fn push_first<'a>(out: &mut Vec<u8>, bytes: &'a [u8]) -> &'a [u8] {
-    let Some((first, rest)) = bytes.split_first() else { return bytes };
-    let short = match *first {
-        b'"' => b'"',
-        b'\\' => b'\\',
-        b'\n' => b'n',
-        b'\r' => b'r',
-        b'\t' => b't',
-        0x08 => b'b',
-        0x0c => b'f',
-        control @ ..0x20 => {
-            let digit = |value: u8| if value < 10 { b'0' + value } else { b'a' + value - 10 };
-            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(control >> 4), digit(control & 15)]);
-            return rest;
-        }
-        plain => {
-            out.push(plain);
-            return rest;
-        }
-    };
-    out.extend_from_slice(&[b'\\', short]);
-    rest
+/// What a byte becomes.
+#[derive(Clone, Copy)]
+struct Escape {
+    bytes: [u8; WORD],
+    /// How many of them count.
+    length: usize,
+}
+
+/// What becomes of each byte that may not stand for itself.
+const ESCAPES: [Escape; b'\\' as usize + 1] = escapes();
+
+#[allow(clippy::indexing_slicing, reason = "evaluated by the compiler")]
+const fn escapes() -> [Escape; b'\\' as usize + 1] {
+    const DIGITS: [u8; 16] = *b"0123456789abcdef";
+    const SHORT: [(u8, u8); 7] =
+        [(b'"', b'"'), (b'\\', b'\\'), (0x08, b'b'), (b'\t', b't'), (b'\n', b'n'), (0x0c, b'f'), (b'\r', b'r')];
+    let mut escapes = [Escape { bytes: [0; WORD], length: 0 }; b'\\' as usize + 1];
+    let mut byte = 0;
+    while byte < 0x20 {
+        let bytes = [b'\\', b'u', b'0', b'0', DIGITS[byte >> 4], DIGITS[byte & 15], 0, 0];
+        escapes[byte] = Escape { bytes, length: LONGEST };
+        byte += 1;
+    }
+    let mut next = 0;
+    while next < SHORT.len() {
+        let (byte, letter) = SHORT[next];
+        escapes[byte as usize] = Escape { bytes: [b'\\', letter, 0, 0, 0, 0, 0, 0], length: 2 };
+        next += 1;
+    }
+    escapes
 }
 
 #[cfg(test)]
@@ -90,6 +130,13 @@ mod tests {
                 let text = format!("{}{byte}{byte}{}", "-".repeat(place), "é!#[".repeat(20 - place));
                 assert_eq!(quoted(&text), serde_json::to_string(&text).unwrap());
             }
+        }
+    }
+
+    #[test]
+    fn a_text_of_several_pieces_may_be_escaped_all_over() {
+        for text in ["\u{1}".repeat(3 * PIECE + 5), "é\"".repeat(PIECE), "-".repeat(PIECE)] {
+            assert_eq!(quoted(&text), serde_json::to_string(&text).unwrap());
         }
     }
 
