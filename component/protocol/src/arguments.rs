@@ -4,11 +4,10 @@
 //! its JSON type is checked before it is lost.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde_json::value::RawValue;
 
 use crate::catalogue::{Argument, Kind, Place, Tool};
 use crate::dispatch::Request;
-use crate::json::{self, Members};
+use crate::json::{self, Members, Value};
 
 /// Everything but the unreserved characters of RFC 3986 §2.3.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -81,7 +80,7 @@ fn unknown(tool: &Tool) -> String {
 
 fn place(
     argument: &Argument,
-    value: Option<&RawValue>,
+    value: Option<Value<'_>>,
     request: &mut Request,
     members: &mut Vec<String>,
 ) -> Result<(), &'static str> {
@@ -106,7 +105,7 @@ fn place(
 }
 
 /// The text of a value that must become one.
-fn text(kind: Kind, value: &RawValue) -> Result<String, &'static str> {
+fn text(kind: Kind, value: Value<'_>) -> Result<String, &'static str> {
     match kind {
         Kind::Text => json::string(value).map(|text| text.into_owned()).ok_or("must be a string"),
         Kind::Integer if json::is_number(value) => Ok(value.get().to_owned()),
@@ -138,7 +137,7 @@ mod tests {
 
     fn call(tool: &str, arguments: &str) -> Result<Request, serde_json::Value> {
         let tool = Tool::named(tool).unwrap();
-        let given: Members<'_> = serde_json::from_str(arguments).unwrap();
+        let (given, _) = Members::read(arguments).unwrap();
         request(tool, &given).map_err(|problems| serde_json::from_str(&problems.into_json()).unwrap())
     }
 

@@ -1,6 +1,5 @@
 //! `completion/complete` (protocol.md §12; mcp-catalogue.md, Completions).
 
-use serde_json::value::RawValue;
 
 use crate::answer::Outcome;
 use crate::arguments;
@@ -8,7 +7,7 @@ use crate::catalogue::{PROMPTS, RowSource, Suggestions, TEMPLATES, URI_BASE};
 use crate::dispatch::{Caller, Method, Request, Response};
 use crate::error::Error;
 use crate::extensions;
-use crate::json::{self, Members};
+use crate::json::{self, Members, Value};
 use crate::jsonrpc::Params;
 use crate::uri::{self, Document};
 
@@ -92,7 +91,7 @@ impl Question {
     }
 }
 
-fn object<'a>(value: Option<&'a RawValue>) -> Option<Members<'a>> {
+fn object<'a>(value: Option<Value<'a>>) -> Option<Members<'a>> {
     value.and_then(Members::of)
 }
 

@@ -5,7 +5,6 @@
 //! row, and that nobody has used yet, lets the call run. Keys, expiry and single use are the host's: nothing that this
 //! code could leak or forget lets a call through.
 
-use serde_json::value::RawValue;
 
 use crate::answer::Outcome;
 use crate::arguments;
@@ -14,7 +13,7 @@ use crate::dispatch::{Action, Answer, Caller, Redemption, Request};
 use crate::envelope;
 use crate::era::Version;
 use crate::error::Error;
-use crate::json::{self, Members};
+use crate::json::{self, Members, Value};
 use crate::jsonrpc::Params;
 use crate::text::clean;
 use crate::tools;
@@ -112,13 +111,13 @@ impl Retry {
 }
 
 /// What an `ElicitResult` says (protocol.md §15.2).
-pub(crate) fn answer(value: &RawValue) -> Answer {
+pub(crate) fn answer(value: Value<'_>) -> Answer {
     let Some(result) = Members::of(value).filter(|result| result.duplicate().is_none()) else { return Answer::None };
     match result.get("action").and_then(json::string).as_deref() {
         Some("decline" | "cancel") => Answer::Declined,
         Some("accept") => {
             let content = result.get("content").and_then(Members::of).filter(|content| content.duplicate().is_none());
-            match content.and_then(|content| content.get(KEY)).map(RawValue::get) {
+            match content.and_then(|content| content.get(KEY)).map(Value::get) {
                 Some("true") => Answer::Accepted,
                 Some("false") => Answer::Declined,
                 _ => Answer::None,
@@ -213,7 +212,7 @@ mod tests {
     use super::*;
 
     fn answered(text: &str) -> Answer {
-        answer(serde_json::from_str(text).unwrap())
+        answer(Value::of(text).unwrap())
     }
 
     #[test]

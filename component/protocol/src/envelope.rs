@@ -1,10 +1,9 @@
 //! The envelope of a stateless request: `params._meta` (protocol.md §6).
 
 use kobana_wire::extension::Client;
-use serde_json::value::RawValue;
 
 use crate::error::Error;
-use crate::json::{self, Members};
+use crate::json::{self, Members, Value};
 use crate::jsonrpc::Params;
 
 /// The key of the client's capabilities.
@@ -27,7 +26,7 @@ pub(crate) fn check(params: &Params<'_>) -> Result<(), Error> {
         None => return Err(Error::Envelope(format!("_meta is missing {CAPABILITIES}"))),
         Some(_) => return Err(Error::Envelope(format!("{CAPABILITIES} must be an object"))),
     }
-    let known = |level: &RawValue| json::string(level).is_some_and(|level| LOG_LEVELS.contains(&level.as_ref()));
+    let known = |level: Value<'_>| json::string(level).is_some_and(|level| LOG_LEVELS.contains(&level.as_ref()));
     match meta.get(LOG_LEVEL) {
         Some(level) if !known(level) => {
             Err(Error::Envelope(format!("{LOG_LEVEL} must be one of {}", LOG_LEVELS.join(", "))))

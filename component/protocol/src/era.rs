@@ -1,8 +1,7 @@
 //! Which protocol a request speaks: one pure function, the same for every caller (protocol.md §1.3; decisions 3 and 13).
 
 use crate::error::Error;
-use crate::json;
-use serde_json::value::RawValue;
+use crate::json::{self, Value};
 
 /// The key of `params._meta` whose presence makes a request modern.
 pub(crate) const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
@@ -68,7 +67,7 @@ impl Claim {
     /// The claim of the value at [`VERSION_KEY`]. Its presence counts, whatever it holds: a modern request with a fault
     /// is an error, never a request of the other era.
     #[must_use]
-    pub(crate) fn of(value: Option<&RawValue>) -> Self {
+    pub(crate) fn of(value: Option<Value<'_>>) -> Self {
         match value {
             None => Self::Absent,
             Some(value) => json::string(value).map_or(Self::Malformed, |text| Self::Version(text.into_owned())),

@@ -9,35 +9,78 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::quote;
+use crate::scan::{Quoted, Scanner};
 
 /// How deep arrays and objects may be nested (protocol.md §4).
 pub(crate) const MAX_DEPTH: usize = 128;
 
+/// A value as its text, which is known to be valid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Value<'a>(&'a str);
+
+impl<'a> Value<'a> {
+    /// The one value of a document; `None` where it is no valid JSON.
+    #[must_use]
+    pub(crate) fn of(document: &'a str) -> Option<Self> {
+        let mut scanner = Scanner::new(document);
+        let value = scanner.value()?;
+        scanner.is_at_end().then_some(Self(value))
+    }
+
+    /// The text, without white space around it.
+    #[must_use]
+    pub(crate) const fn get(self) -> &'a str {
+        self.0
+    }
+}
+
+impl<'a> From<&'a RawValue> for Value<'a> {
+    fn from(value: &'a RawValue) -> Self {
+        Self(value.get())
+    }
+}
+
 /// The members of an object in their order, each value as its text.
 #[derive(Debug, Default)]
-pub(crate) struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+pub(crate) struct Members<'a>(Vec<(Cow<'a, str>, Value<'a>)>);
 
 impl<'a> Members<'a> {
     /// The members of an object; `None` where the text is no object, or a name in it is no text.
     #[must_use]
-    pub(crate) fn of(value: &'a RawValue) -> Option<Self> {
-        serde_json::from_str(value.get()).ok()
+    pub(crate) fn of(value: Value<'a>) -> Option<Self> {
+        // Most values that are no objects are told by their first byte.
+        if is_object(value) { Self::read(value.get()).map(|(members, _)| members) } else { None }
+    }
+
+    /// The members of the one object that a document is, and how deep it is nested; `None` where it is something else.
+    #[must_use]
+    pub(crate) fn read(document: &'a str) -> Option<(Self, usize)> {
+        let mut scanner = Scanner::new(document);
+        let mut members = Vec::new();
+        scanner.members(|name, value| {
+            members.push((decode(name)?, Value(value)));
+            Some(())
+        })?;
+        scanner.is_at_end().then(|| (Self(members), scanner.depth()))
     }
 
     /// A member's value.
     #[must_use]
-    pub(crate) fn get(&self, name: &str) -> Option<&'a RawValue> {
+    pub(crate) fn get(&self, name: &str) -> Option<Value<'a>> {
         self.0.iter().find(|(member, _)| member == name).map(|(_, value)| *value)
     }
 
     /// Names and values in their order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, Value<'a>)> {
         self.0.iter().map(|(name, value)| (name.as_ref(), *value))
     }
 
     /// A name that stands more than once, if there is one. Recipients differ in which one they take, so none is safe.
     #[must_use]
     pub(crate) fn duplicate(&self) -> Option<&str> {
+        if self.0.len() < 2 {
+            return None;
+        }
         let mut names: Vec<&str> = self.0.iter().map(|(name, _)| name.as_ref()).collect();
         names.sort_unstable();
         names.windows(2).find_map(|pair| match pair {
@@ -47,34 +90,15 @@ impl<'a> Members<'a> {
     }
 }
 
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Object;
-
-        impl<'de> Visitor<'de> for Object {
-            type Value = Members<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some((Name(name), value)) = map.next_entry::<Name<'de>, &'de RawValue>()? {
-                    members.push((name, value));
-                }
-                Ok(Members(members))
-            }
-        }
-
-        deserializer.deserialize_map(Object)
-    }
+/// The text that a string stands for; `None` where it stands for no Unicode text.
+fn decode(string: Quoted<'_>) -> Option<Cow<'_, str>> {
+    if string.escaped { serde_json::from_str(string.text).ok().map(Cow::Owned) } else { Some(Cow::Borrowed(string.inner)) }
 }
 
 /// Whether no object in a document, however deep, has a member twice, so that every reader takes it for the same. In one go, whatever
 /// the document looks like.
 #[must_use]
-pub(crate) fn is_unambiguous(value: &RawValue) -> bool {
+pub(crate) fn is_unambiguous(value: Value<'_>) -> bool {
     serde_json::from_str::<Unambiguous>(value.get()).is_ok()
 }
 
@@ -141,25 +165,27 @@ struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// The text that a JSON string stands for; `None` where the value is no string, or stands for no Unicode text.
 #[must_use]
-pub(crate) fn string(value: &RawValue) -> Option<Cow<'_, str>> {
-    serde_json::from_str::<Name<'_>>(value.get()).ok().map(|name| name.0)
+pub(crate) fn string(value: Value<'_>) -> Option<Cow<'_, str>> {
+    let text = value.get();
+    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
+    decode(Quoted { text, inner, escaped: inner.as_bytes().contains(&b'\\') })
 }
 
 /// Whether the value is `null`.
 #[must_use]
-pub(crate) fn is_null(value: &RawValue) -> bool {
+pub(crate) fn is_null(value: Value<'_>) -> bool {
     value.get() == "null"
 }
 
 /// Whether the value is an object.
 #[must_use]
-pub(crate) fn is_object(value: &RawValue) -> bool {
+pub(crate) fn is_object(value: Value<'_>) -> bool {
     value.get().starts_with('{')
 }
 
 /// Whether the value is an integer, as it is spelt: digits with an optional minus (architecture.md, decision 5).
 #[must_use]
-pub(crate) fn is_integer(value: &RawValue) -> bool {
+pub(crate) fn is_integer(value: Value<'_>) -> bool {
     let text = value.get();
     let digits = text.strip_prefix('-').unwrap_or(text);
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -167,14 +193,8 @@ pub(crate) fn is_integer(value: &RawValue) -> bool {
 
 /// Whether the value is a number.
 #[must_use]
-pub(crate) fn is_number(value: &RawValue) -> bool {
+pub(crate) fn is_number(value: Value<'_>) -> bool {
     value.get().starts_with(|first: char| first == '-' || first.is_ascii_digit())
-}
-
-/// Whether a document is nested deeper than [`MAX_DEPTH`]. The document is known to be valid JSON.
-#[must_use]
-pub(crate) fn is_too_deep(document: &str) -> bool {
-    is_deeper(document, MAX_DEPTH)
 }
 
 /// Whether a document, which is known to be valid JSON, has more levels of arrays and objects.
@@ -235,8 +255,8 @@ pub(crate) fn quoted(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn raw(text: &str) -> &RawValue {
-        serde_json::from_str(text).unwrap()
+    fn raw(text: &str) -> Value<'_> {
+        Value::of(text).unwrap()
     }
 
     #[test]
@@ -255,9 +275,9 @@ mod tests {
 
     #[test]
     fn brackets_inside_strings_have_no_depth() {
-        assert!(!is_too_deep(&format!(r#"{{"a":"{}\"["}}"#, "[".repeat(500))));
-        assert!(!is_too_deep(&format!("{}{}", "[".repeat(MAX_DEPTH), "]".repeat(MAX_DEPTH))));
-        assert!(is_too_deep(&"[".repeat(MAX_DEPTH + 1)));
+        assert!(!is_deeper(&format!(r#"{{"a":"{}\"["}}"#, "[".repeat(500)), 1));
+        assert!(!is_deeper(&format!("{}{}", "[".repeat(9), "]".repeat(9)), 9));
+        assert!(is_deeper(&"[".repeat(10), 9));
     }
 
     #[test]

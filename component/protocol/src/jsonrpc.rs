@@ -2,10 +2,8 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
-
 use crate::error::Error;
-use crate::json::{self, Members};
+use crate::json::{self, MAX_DEPTH, Members, Value};
 
 /// The `id` of a request, as its text: it comes back byte for byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +11,7 @@ pub(crate) struct Id<'a>(&'a str);
 
 impl<'a> Id<'a> {
     /// A string or an integer; every other value is no id (architecture.md, decision 5).
-    fn of(value: &'a RawValue) -> Option<Self> {
+    fn of(value: Value<'a>) -> Option<Self> {
         let fits = json::is_integer(value) || json::string(value).is_some();
         fits.then(|| Self(value.get()))
     }
@@ -39,7 +37,7 @@ pub(crate) enum Params<'a> {
 impl<'a> Params<'a> {
     /// A member of the object.
     #[must_use]
-    pub(crate) fn get(&self, name: &str) -> Option<&'a RawValue> {
+    pub(crate) fn get(&self, name: &str) -> Option<Value<'a>> {
         match self {
             Self::Object(members) => members.get(name),
             Self::Absent | Self::Other => None,
@@ -73,7 +71,7 @@ impl<'a> Message<'a> {
     /// # Errors
     /// `-32700` where it is no JSON in UTF-8, `-32600` where it is no single JSON-RPC request or notification.
     pub(crate) fn parse(body: &'a [u8]) -> Result<Self, Malformed<'a>> {
-        let envelope = envelope(body).map_err(|error| Malformed { error, id: None })?;
+        let (envelope, depth) = envelope(body).map_err(|error| Malformed { error, id: None })?;
         let id = id(&envelope);
         let echoed = id.clone().ok().flatten();
         let refuse = |what: &str| Malformed { error: Error::InvalidRequest(what.to_owned()), id: echoed };
@@ -94,7 +92,7 @@ impl<'a> Message<'a> {
             }));
         };
         let Some(method) = json::string(method) else { return Err(refuse("method must be a string")) };
-        if std::str::from_utf8(body).is_ok_and(json::is_too_deep) {
+        if depth > MAX_DEPTH {
             return Err(refuse("the message is nested deeper than 128 levels"));
         }
         let params = params(&envelope).map_err(refuse)?;
@@ -102,18 +100,19 @@ impl<'a> Message<'a> {
     }
 }
 
-/// Cuts a body into the members of its one object.
-fn envelope(body: &[u8]) -> Result<Members<'_>, Error> {
+/// Cuts a body into the members of its one object, and says how deep it is nested.
+fn envelope(body: &[u8]) -> Result<(Members<'_>, usize), Error> {
     let text = std::str::from_utf8(body).map_err(|_| Error::Parse("the body is not valid UTF-8"))?;
     // One pass does for what is right; another one finds out what is wrong.
-    if let Ok(members) = serde_json::from_str(text) {
-        return Ok(members);
+    if let Some(envelope) = Members::read(text) {
+        return Ok(envelope);
     }
-    let value: &RawValue = serde_json::from_str(text).map_err(|_| Error::Parse("the body is not valid JSON"))?;
-    if value.get().starts_with('[') {
-        return Err(Error::InvalidRequest("batches are not supported; send one message for each POST".to_owned()));
-    }
-    Members::of(value).ok_or_else(|| Error::InvalidRequest("the body must be one JSON-RPC object".to_owned()))
+    let value = Value::of(text).ok_or(Error::Parse("the body is not valid JSON"))?;
+    Err(Error::InvalidRequest(if value.get().starts_with('[') {
+        "batches are not supported; send one message for each POST".to_owned()
+    } else {
+        "the body must be one JSON-RPC object".to_owned()
+    }))
 }
 
 /// Presence, not truth, tells a request from a notification: a null id is an invalid one.

@@ -23,6 +23,7 @@ mod origin;
 mod prompts;
 mod quote;
 mod resources;
+mod scan;
 mod server;
 mod text;
 mod tools;

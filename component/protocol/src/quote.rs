@@ -4,7 +4,7 @@
 //! those that need it are escaped one by one. What comes out is what `serde_json` writes.
 
 /// Bytes that are looked at together.
-const WORD: usize = size_of::<u64>();
+pub(crate) const WORD: usize = size_of::<u64>();
 /// The most bytes that one becomes: `\u001f`.
 const LONGEST: usize = 6;
 /// Bytes of a text for which room is made at once.
@@ -63,11 +63,16 @@ fn put(free: &mut [u8], word: [u8; WORD]) {
     }
 }
 
+/// Whether a byte may not stand for itself in a string.
+pub(crate) const fn is_special(byte: u8) -> bool {
+    byte < 0x20 || byte == b'"' || byte == b'\\'
+}
+
 /// How many bytes of a word, the lowest first, stand for themselves before one has to be escaped.
 ///
 /// Each term marks the highest bit of the bytes it is about. Subtracting may mark a byte by mistake, but only above one that is marked
 /// with right.
-const fn plain(word: u64) -> usize {
+pub(crate) const fn plain(word: u64) -> usize {
     const fn all(byte: u8) -> u64 {
         u64::MAX / 255 * byte as u64
     }

@@ -269,7 +269,7 @@ fn invalid() -> Error {
 /// The title in a definition.
 fn title(definition: &str) -> Option<String> {
     let entry = format!("{{{definition}}}");
-    let members: Members<'_> = serde_json::from_str(&entry).ok()?;
+    let (members, _) = Members::read(&entry)?;
     members.get("title").and_then(json::string).map(|title| title.into_owned())
 }
 

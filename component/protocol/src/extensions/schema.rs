@@ -139,7 +139,7 @@ fn parse(text: &str) -> Result<Value, String> {
     if json::is_deeper(text, DEEPEST) {
         return Err(format!("expected at most {DEEPEST} levels of objects and arrays"));
     }
-    if let Some(problem) = ambiguous(raw, "") {
+    if let Some(problem) = ambiguous(raw.into(), "") {
         return Err(problem);
     }
     let root: Value = serde_json::from_str(text).map_err(|error| format!("expected JSON: {error}"))?;
@@ -147,7 +147,7 @@ fn parse(text: &str) -> Result<Value, String> {
 }
 
 /// What readers of a document would differ in: a member that stands twice, or a name that is no text.
-fn ambiguous(value: &RawValue, place: &str) -> Option<String> {
+fn ambiguous(value: json::Value<'_>, place: &str) -> Option<String> {
     if let Some(members) = Members::of(value) {
         let twice = members.duplicate().map(|name| format!("{} stands twice", shown(&below(place, name))));
         return twice.or_else(|| members.iter().find_map(|(name, value)| ambiguous(value, &below(place, name))));
@@ -156,7 +156,7 @@ fn ambiguous(value: &RawValue, place: &str) -> Option<String> {
         return Some(format!("{} has a member whose name is not valid Unicode", shown(place)));
     }
     let items: Vec<&RawValue> = serde_json::from_str(value.get()).ok()?;
-    items.iter().enumerate().find_map(|(index, value)| ambiguous(value, &below(place, &index.to_string())))
+    items.iter().enumerate().find_map(|(index, value)| ambiguous((*value).into(), &below(place, &index.to_string())))
 }
 
 /// A JSON pointer (RFC 6901) one step further.
