@@ -1,11 +1,10 @@
 //! How results look in each era: the same members, dressed (protocol.md §4.1, §14, §22).
 
-use std::borrow::Cow;
-
 use crate::era::Version;
 use crate::http::HttpResponse;
 use crate::jsonrpc::Id;
 use crate::quote;
+use crate::text::utf8;
 
 /// Names the server; a macro, since `concat!` takes literals only.
 macro_rules! server_info {
@@ -51,8 +50,8 @@ enum Content {
     Members(String),
     /// One block of text. It is written into the answer and nowhere before.
     Text {
-        /// The text.
-        text: Cow<'static, str>,
+        /// The text, in UTF-8; what is none in it, which the API never writes, is replaced.
+        text: Vec<u8>,
         /// Whether it says what went wrong.
         failed: bool,
     },
@@ -77,7 +76,7 @@ impl Outcome {
 
     /// A complete result of a tool: one block of text.
     #[must_use]
-    pub(crate) fn text(text: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn text(text: impl Into<Vec<u8>>) -> Self {
         Self::of(Content::Text { text: text.into(), failed: false }, Kind::Plain)
     }
 
@@ -165,7 +164,10 @@ impl Content {
             Self::Members(members) => body.extend_from_slice(members.as_bytes()),
             Self::Text { text, failed } => {
                 body.extend_from_slice(br#""content":[{"type":"text","text":"#);
-                quote::push(body, text);
+                match utf8(text) {
+                    Some(text) => quote::push(body, text),
+                    None => quote::push(body, &String::from_utf8_lossy(text)),
+                }
                 body.extend_from_slice(if *failed { br#"}],"isError":true"# } else { b"}]" });
             }
         }

@@ -41,11 +41,11 @@ pub(crate) async fn call<C: Caller>(
 ) -> Result<Outcome, Error> {
     let given = tools::arguments_of(params)?;
     if !version.is_modern() || !envelope::can_ask(params) {
-        caller.refuse_confirmation(action(tool, &given, params, None)).await;
+        caller.refuse_confirmation(action(tool, given, params, None)).await;
         return if version.is_modern() { Err(Error::CannotConfirm) } else { Ok(tools::failed(REQUIRED)) };
     }
     let retry = Retry::read(params)?;
-    let request = match arguments::request(tool, &given) {
+    let request = match arguments::request(tool, given) {
         Ok(request) => request,
         Err(problems) => return Ok(tools::failed(problems.into_json())),
     };
@@ -54,8 +54,8 @@ pub(crate) async fn call<C: Caller>(
         return tools::outcome(prepared);
     }
     let row = Row::read(&prepared.body)?;
-    let action = action(tool, &given, params, Some(&row));
-    let asked = || ask(caller, question, &given, &row, action.clone());
+    let action = action(tool, given, params, Some(&row));
+    let asked = || ask(caller, question, given, &row, action.clone());
     match retry {
         None => asked().await,
         Some(Retry { state, answer }) => match caller.redeem_confirmation(state, action.clone(), answer).await {

@@ -20,7 +20,7 @@ const LOG_LEVELS: &[&str] = &["debug", "info", "notice", "warning", "error", "cr
 /// # Errors
 /// [`Error::Envelope`] names the key.
 pub(crate) fn check(params: &Params<'_>) -> Result<(), Error> {
-    let meta = meta(params).unwrap_or_default();
+    let meta = params.meta().unwrap_or(Members::NONE);
     match meta.get(CAPABILITIES) {
         Some(capabilities) if json::is_object(capabilities) => {}
         None => return Err(Error::Envelope(format!("_meta is missing {CAPABILITIES}"))),
@@ -43,7 +43,7 @@ pub(crate) fn can_ask(params: &Params<'_>) -> bool {
 
 /// What the client says that it can be asked for. What is no object is not declared.
 pub(crate) fn client(params: &Params<'_>) -> Client {
-    let meta = meta(params).unwrap_or_default();
+    let meta = params.meta().unwrap_or(Members::NONE);
     let Some(capabilities) = meta.get(CAPABILITIES).and_then(Members::of) else { return Client::default() };
     let object = |members: &Members<'_>, name| members.get(name).is_some_and(json::is_object);
     let modes = capabilities.get("elicitation").and_then(Members::of);
@@ -57,11 +57,6 @@ pub(crate) fn client(params: &Params<'_>) -> Client {
 
 /// What the client calls itself, for the record; nothing depends on it. Anything longer than a name is none.
 pub(crate) fn client_name(params: &Params<'_>) -> Option<String> {
-    let info = meta(params).unwrap_or_default().get(CLIENT_INFO).and_then(Members::of)?;
+    let info = params.meta()?.get(CLIENT_INFO).and_then(Members::of)?;
     info.get("name").and_then(json::string).filter(|name| name.len() <= 200).map(|name| name.into_owned())
-}
-
-/// The object at `params._meta`, if there is one.
-pub(crate) fn meta<'a>(params: &Params<'a>) -> Option<Members<'a>> {
-    params.get("_meta").and_then(Members::of)
 }

@@ -44,6 +44,11 @@ impl<'a> From<&'a RawValue> for Value<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Members<'a>(Vec<(Cow<'a, str>, Value<'a>)>);
 
+impl Members<'static> {
+    /// No members.
+    pub(crate) const NONE: &'static Self = &Self(Vec::new());
+}
+
 impl<'a> Members<'a> {
     /// The members of an object; `None` where the text is no object, or a name in it is no text.
     #[must_use]

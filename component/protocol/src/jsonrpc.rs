@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::error::Error;
 use crate::json::{self, MAX_DEPTH, Members, Value};
+use crate::text;
 
 /// The `id` of a request, as its text: it comes back byte for byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,17 +30,41 @@ pub(crate) enum Params<'a> {
     /// There are none.
     Absent,
     /// An object, the only shape that MCP knows.
-    Object(Members<'a>),
+    Object(Object<'a>),
     /// Something else, `null` included.
     Other,
+}
+
+/// The members of `params`, and of those among them that are looked into more than once.
+#[derive(Debug)]
+pub(crate) struct Object<'a> {
+    members: Members<'a>,
+    meta: Option<Members<'a>>,
+    arguments: Option<Members<'a>>,
 }
 
 impl<'a> Params<'a> {
     /// A member of the object.
     #[must_use]
     pub(crate) fn get(&self, name: &str) -> Option<Value<'a>> {
+        self.object().and_then(|object| object.members.get(name))
+    }
+
+    /// The members of `_meta`, if it is an object.
+    #[must_use]
+    pub(crate) fn meta(&self) -> Option<&Members<'a>> {
+        self.object()?.meta.as_ref()
+    }
+
+    /// The members of `arguments`, if it is an object.
+    #[must_use]
+    pub(crate) fn arguments(&self) -> Option<&Members<'a>> {
+        self.object()?.arguments.as_ref()
+    }
+
+    const fn object(&self) -> Option<&Object<'a>> {
         match self {
-            Self::Object(members) => members.get(name),
+            Self::Object(object) => Some(object),
             Self::Absent | Self::Other => None,
         }
     }
@@ -102,7 +127,7 @@ impl<'a> Message<'a> {
 
 /// Cuts a body into the members of its one object, and says how deep it is nested.
 fn envelope(body: &[u8]) -> Result<(Members<'_>, usize), Error> {
-    let text = std::str::from_utf8(body).map_err(|_| Error::Parse("the body is not valid UTF-8"))?;
+    let text = text::utf8(body).ok_or(Error::Parse("the body is not valid UTF-8"))?;
     // One pass does for what is right; another one finds out what is wrong.
     if let Some(envelope) = Members::read(text) {
         return Ok(envelope);
@@ -134,15 +159,16 @@ fn params<'a>(envelope: &Members<'a>) -> Result<Params<'a>, &'static str> {
     if members.duplicate().is_some() {
         return Err("params has a member twice");
     }
-    let nested =
-        |name| members.get(name).and_then(Members::of).is_some_and(|inner: Members<'_>| inner.duplicate().is_some());
-    if nested("_meta") {
+    let inner = |name| members.get(name).and_then(Members::of);
+    let (meta, arguments) = (inner("_meta"), inner("arguments"));
+    let twice = |inner: &Option<Members<'_>>| inner.as_ref().is_some_and(|inner| inner.duplicate().is_some());
+    if twice(&meta) {
         return Err("params._meta has a member twice");
     }
-    if nested("arguments") {
+    if twice(&arguments) {
         return Err("params.arguments has a member twice");
     }
-    Ok(Params::Object(members))
+    Ok(Params::Object(Object { members, meta, arguments }))
 }
 
 #[cfg(test)]

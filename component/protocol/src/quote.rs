@@ -5,6 +5,8 @@
 
 /// Bytes that are looked at together.
 pub(crate) const WORD: usize = size_of::<u64>();
+/// Bytes that are looked at together where there is nothing to escape far and wide.
+pub(crate) const BLOCK: usize = 64;
 /// The most bytes that one becomes: `\u001f`.
 const LONGEST: usize = 6;
 /// Bytes of a text for which room is made at once.
@@ -29,20 +31,35 @@ pub(crate) fn push(out: &mut Vec<u8>, text: &str) {
 fn escape(room: &mut [u8], mut piece: &[u8]) -> usize {
     let all = room.len();
     let mut free = room;
+    // How many words in a row had nothing to escape.
+    let mut plain_words = 0;
     while !piece.is_empty() {
+        if plain_words >= BLOCK / WORD
+            && let Some((block, rest)) = piece.split_first_chunk::<BLOCK>()
+        {
+            if is_plain(block) {
+                put(free, *block);
+                free = free.get_mut(BLOCK..).unwrap_or_default();
+                piece = rest;
+                continue;
+            }
+            plain_words = 0;
+        }
         let word = piece.first_chunk().copied().unwrap_or_else(|| padded(piece));
         // What is copied too much is written over.
         put(free, word);
         let plain = plain(u64::from_le_bytes(word)).min(piece.len());
         free = free.get_mut(plain..).unwrap_or_default();
         piece = piece.get(plain..).unwrap_or_default();
-        if plain < WORD
-            && let Some((byte, rest)) = piece.split_first()
+        if plain == WORD {
+            plain_words += 1;
+        } else if let Some((byte, rest)) = piece.split_first()
             && let Some(escape) = ESCAPES.get(usize::from(*byte))
         {
             put(free, escape.bytes);
             free = free.get_mut(escape.length..).unwrap_or_default();
             piece = rest;
+            plain_words = 0;
         }
     }
     all - free.len()
@@ -57,15 +74,21 @@ fn padded(rest: &[u8]) -> [u8; WORD] {
     word
 }
 
-fn put(free: &mut [u8], word: [u8; WORD]) {
+fn put<const N: usize>(free: &mut [u8], bytes: [u8; N]) {
     if let Some(place) = free.first_chunk_mut() {
-        *place = word;
+        *place = bytes;
     }
 }
 
 /// Whether a byte may not stand for itself in a string.
 pub(crate) const fn is_special(byte: u8) -> bool {
-    byte < 0x20 || byte == b'"' || byte == b'\\'
+    (byte < 0x20) | (byte == b'"') | (byte == b'\\')
+}
+
+/// Whether all bytes of a block stand for themselves. There is no branch in it, and a block is large enough, so that the compiler
+/// looks at sixteen bytes with one instruction.
+pub(crate) fn is_plain(block: &[u8; BLOCK]) -> bool {
+    !block.iter().fold(false, |found, byte| found | is_special(*byte))
 }
 
 /// How many bytes of a word, the lowest first, stand for themselves before one has to be escaped.
@@ -140,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_text_of_several_pieces_may_be_escaped_all_over() {
-        for text in ["\u{1}".repeat(3 * PIECE + 5), "é\"".repeat(PIECE), "-".repeat(PIECE)] {
+        for text in ["\u{1}".repeat(3 * PIECE + 5), "é\"".repeat(PIECE), "-".repeat(PIECE), "-".repeat(200) + "\n", "é-\"".repeat(300) + &"x".repeat(300)] {
             assert_eq!(quoted(&text), serde_json::to_string(&text).unwrap());
         }
     }

@@ -150,8 +150,7 @@ fn notification(config: &Config, headers: &Headers<'_>, params: &Params<'_>) -> 
 }
 
 fn claim(params: &Params<'_>) -> Claim {
-    let meta = envelope::meta(params);
-    Claim::of(meta.as_ref().and_then(|meta| meta.get(era::VERSION_KEY)))
+    Claim::of(params.meta().and_then(|meta| meta.get(era::VERSION_KEY)))
 }
 
 async fn request<C: Caller>(

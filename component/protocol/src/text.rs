@@ -1,5 +1,11 @@
 //! Text of others that people and models get to see: short, and without signs that could make it look like something else.
 
+/// Bytes as text, if they are UTF-8.
+#[must_use]
+pub(crate) fn utf8(bytes: &[u8]) -> Option<&str> {
+    simdutf8::basic::from_utf8(bytes).ok()
+}
+
 /// Takes out what is not seen, or changes how the rest is, and shortens to `length` characters.
 #[must_use]
 pub(crate) fn clean(text: &str, length: usize) -> String {

@@ -1,7 +1,5 @@
 //! `tools/list` and `tools/call` (protocol.md §9).
 
-use std::borrow::Cow;
-
 use kobana_wire::extension::Kind;
 
 use crate::answer::Outcome;
@@ -59,30 +57,33 @@ pub(crate) async fn call<C: Caller>(
 }
 
 async fn run<C: Caller>(caller: &C, tool: &Tool, params: &Params<'_>) -> Result<Outcome, Error> {
-    match arguments::request(tool, &arguments_of(params)?) {
+    match arguments::request(tool, arguments_of(params)?) {
         Ok(request) => outcome(caller.call(request).await?),
         Err(problems) => Ok(failed(problems.into_json())),
     }
 }
 
-pub(crate) fn arguments_of<'a>(params: &Params<'a>) -> Result<Members<'a>, Error> {
-    let Some(arguments) = params.get("arguments") else { return Ok(Members::default()) };
-    Members::of(arguments).ok_or_else(|| Error::InvalidParams("arguments must be an object".to_owned()))
+pub(crate) fn arguments_of<'p, 'a>(params: &'p Params<'a>) -> Result<&'p Members<'a>, Error> {
+    match params.arguments() {
+        Some(arguments) => Ok(arguments),
+        None if params.get("arguments").is_none() => Ok(Members::NONE),
+        None => Err(Error::InvalidParams("arguments must be an object".to_owned())),
+    }
 }
 
 /// The route's answer as one text block; what the caller can act on is an error inside the result (protocol.md §7.4).
 pub(crate) fn outcome(response: Response) -> Result<Outcome, Error> {
     match response.status {
         204 => Ok(Outcome::text(r#"{"data":null}"#)),
-        200..=399 => Ok(Outcome::text(response.into_text())),
+        200..=399 => Ok(Outcome::text(response.body)),
         _ => match Error::of_broken(&response) {
             Some(error) => Err(error),
-            None => Ok(failed(response.into_text())),
+            None => Ok(failed(response.body)),
         },
     }
 }
 
 /// What went wrong, for whoever called the tool to act on.
-pub(crate) fn failed(text: impl Into<Cow<'static, str>>) -> Outcome {
+pub(crate) fn failed(text: impl Into<Vec<u8>>) -> Outcome {
     Outcome::text(text).failed()
 }

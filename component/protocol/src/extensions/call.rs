@@ -38,12 +38,11 @@ pub(crate) async fn tool<C: Caller>(
     }
     let given = tools::arguments_of(params);
     if version.is_modern() {
-        let none = Members::default();
-        parameters::check(lines, &offer.mirrored, given.as_ref().unwrap_or(&none))?;
+        parameters::check(lines, &offer.mirrored, given.as_ref().copied().unwrap_or(Members::NONE))?;
     }
     let given = given?;
     let arguments = params.get("arguments").map_or("{}", |arguments| arguments.get()).to_owned();
-    let action = action(name.to_owned(), canonical(&given), &offer, params);
+    let action = action(name.to_owned(), canonical(given), &offer, params);
     let call = Call { caller, version, params, kind: Kind::Tool, name: name.to_owned(), offer, arguments, action };
     match call.go().await? {
         Turn::Answer(answer) => Ok(Some(answer)),
