@@ -8,10 +8,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 def build(package):
-    """Makes a component of this repository."""
-    profile = ["--target", "wasm32-wasip2", "--profile", "component"]
+    """Makes a component of this repository, where tests make theirs."""
+    target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "tmp/components"
+    profile = ["--target", "wasm32-wasip2", "--profile", "component", "--target-dir", target]
     subprocess.run(["cargo", "build", "--quiet", "--package", package, *profile], cwd=ROOT, check=True)
-    target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     return target / "wasm32-wasip2/component" / f"{package.replace('-', '_')}.wasm"
 
 

@@ -1,31 +1,16 @@
 #!/usr/bin/env node
 // Judges how kobana takes the tokens of a foreign issuer, a real one: run.mjs KOBANA OUT. A line for each thing that is judged.
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { createInterface } from 'node:readline';
 import { SignJWT, exportSPKI, generateKeyPair, exportJWK, importJWK } from 'jose';
 import { Issuer, signIn } from './provider.mjs';
+import { expect, judge, serve as start, status } from './referee.mjs';
 
 const [kobana, out] = process.argv.slice(2);
 const PERSON = 'ana.souza@acme.example';
 const log = createWriteStream(`${out}/out/issuer.kobana.log`);
-let failed = 0;
-
-async function judge(name, check) {
-  try {
-    await check();
-    console.log(`ok    ${name}`);
-  } catch (error) {
-    failed += 1;
-    console.log(`FAIL  ${name}: ${error.message}`);
-  }
-}
-
-function expect(good, otherwise) {
-  if (!good) throw new Error(otherwise);
-}
 
 const sleep = (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
 
@@ -45,19 +30,8 @@ async function key(alg, kid) {
 
 /** A demo server that takes this issuer's tokens; or what it said instead of starting. */
 async function serve(issuer, settings = {}) {
-  const environment = { ...process.env, KOBANA_ISSUER__URL: issuer, KOBANA_ISSUER__CLOCK_SKEW: '0', ...settings };
-  const process_ = spawn(kobana, ['serve', '--demo', '--listen', '127.0.0.1:0'], { env: environment });
-  let said = '';
-  process_.stderr.on('data', (data) => { said += data; log.write(data); });
-  const ended = new Promise((resolve) => process_.on('exit', resolve));
-  for await (const line of createInterface(process_.stdout)) {
-    const found = /REST\s+(http:\/\/\S+)\/api\/v1/.exec(line);
-    if (found) {
-      const stop = () => { process_.kill(); return ended; };
-      return { base: found[1], resource: `${found[1]}/mcp`, stop, log: () => said };
-    }
-  }
-  return { code: await ended, said };
+  const server = await start(kobana, log, { settings: { KOBANA_ISSUER__URL: issuer, KOBANA_ISSUER__CLOCK_SKEW: '0', ...settings } });
+  return { ...server, resource: `${server.base}/mcp` };
 }
 
 async function call(server, token) {
@@ -222,7 +196,7 @@ await judge('outage-is-survived-with-known-keys', async () => {
 });
 await judge('start-during-an-outage', async () => {
   const late = await serve(issuer.url);
-  expect(late.base, `it did not start: ${late.said}`);
+  expect(late.base, `it did not start: ${late.log()}`);
   expect(late.log().includes('keys cannot be fetched'), 'the log says nothing about it');
   await issuer.start();
   const current = await signIn(issuer, 'ana', late.resource);
@@ -254,14 +228,14 @@ await judge('only-configured-algorithms', async () => {
 await judge('metadata-that-names-another-issuer', async () => {
   const liar = await new Issuer({ keys: [first], name: 'https://elsewhere.example' }).start();
   const never = await serve(liar.url);
-  expect(never.code === 2 && /issuer\.url: it calls itself/.test(never.said), `${never.code} ${never.said}`);
+  expect(never.code === 2 && /issuer\.url: it calls itself/.test(never.log()), `${never.code} ${never.log()}`);
   await liar.stop();
 });
 await judge('plain-http-off-this-machine', async () => {
   const never = await serve('http://issuer.example');
-  expect(never.code === 2 && /issuer\.url: .*https/.test(never.said), `${never.code} ${never.said}`);
+  expect(never.code === 2 && /issuer\.url: .*https/.test(never.log()), `${never.code} ${never.log()}`);
 });
 
 await server.stop();
 await issuer.stop();
-process.exit(failed ? 1 : 0);
+process.exit(status());

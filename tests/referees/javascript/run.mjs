@@ -1,46 +1,27 @@
 #!/usr/bin/env node
 // Builds the example in JavaScript and uses it through the server, with a client of the official SDK: run.mjs KOBANA OUT. A
 // line for each thing that is judged.
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createWriteStream, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { expect, judge, serve as start, status } from './referee.mjs';
 
 const [kobana, out] = process.argv.slice(2);
 const here = dirname(fileURLToPath(import.meta.url));
 const sdk = `${out}/npm/node_modules/@modelcontextprotocol/client/dist/index.mjs`;
 const { Client, StreamableHTTPClientTransport } = await import(pathToFileURL(sdk));
 const BILL = '00000000-0000-7000-8000-00000000000a';
-let failed = 0;
-
-async function judge(name, check) {
-  try {
-    await check();
-    console.log(`ok    ${name}`);
-  } catch (error) {
-    failed += 1;
-    console.log(`FAIL  ${name}: ${error.message}`);
-  }
-}
-
-function expect(good, otherwise) {
-  if (!good) throw new Error(typeof otherwise === 'string' ? otherwise : JSON.stringify(otherwise));
-}
 
 /** The command line, which says what it did. */
 const run = (...options) => execFileSync(kobana, options, { encoding: 'utf8', cwd: here });
 
 async function serve(data) {
-  const server = spawn(kobana, ['serve', '--demo', '--data', data, '--listen', '127.0.0.1:0']);
-  server.stderr.pipe(createWriteStream(`${out}/out/extension-javascript.kobana.log`));
-  const ended = new Promise((resolve) => server.on('exit', resolve));
-  for await (const line of createInterface(server.stdout)) {
-    const found = /REST\s+(http:\/\/\S+)\/api\/v1/.exec(line);
-    if (found) return { url: `${found[1]}/mcp`, stop: () => { server.kill(); return ended; } };
-  }
-  throw new Error(`the server did not start: exit ${await ended}`);
+  const log = createWriteStream(`${out}/out/extension-javascript.kobana.log`);
+  const server = await start(kobana, log, { options: ['--data', data] });
+  if (!server.base) throw new Error(`the server did not start: exit ${server.code}`);
+  return { ...server, url: `${server.base}/mcp` };
 }
 
 async function connect(server, token, mode = 'auto') {
@@ -104,4 +85,4 @@ try {
   await server.stop();
   rmSync(data, { recursive: true });
 }
-process.exit(failed ? 1 : 0);
+process.exit(status());

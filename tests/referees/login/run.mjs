@@ -7,21 +7,11 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { ANA, LOOKS, MARCOS, choose, faults, launch, open, picture, scopes, signIn, visitor } from './browser.mjs';
 import { Callback, Denied, Person } from './client.mjs';
+import { judge, serve as start, status } from './referee.mjs';
 
 const [kobana, out] = process.argv.slice(2);
 const pictures = `${out}/out/login`;
 const log = createWriteStream(`${out}/out/login.kobana.log`);
-let failed = 0;
-
-async function judge(name, check) {
-  try {
-    await check();
-    console.log(`ok    ${name}`);
-  } catch (error) {
-    failed += 1;
-    console.log(`FAIL  ${name}: ${String(error?.stack ?? error).split('\n').slice(0, 3).join(' | ')}`);
-  }
-}
 
 function same(found, wanted, what = '') {
   const [one, other] = [JSON.stringify(found), JSON.stringify(wanted)];
@@ -31,14 +21,10 @@ function same(found, wanted, what = '') {
 /** A demo server with fresh data. */
 async function serve(settings = {}) {
   // One person signs in here more often than anybody does in ten minutes.
-  const env = { ...process.env, KOBANA_LOGIN__ATTEMPTS: '1000', KOBANA_LOGIN__ATTEMPTS_PER_ADDRESS: '1000', ...settings };
-  const child = spawn(kobana, ['serve', '--demo', '--listen', '127.0.0.1:0'], { env });
-  child.stderr.pipe(log, { end: false });
-  for await (const line of createInterface(child.stdout)) {
-    const found = /REST\s+(http:\/\/\S+)\/api\/v1/.exec(line);
-    if (found) return { base: found[1], stop: () => child.kill() };
-  }
-  throw new Error('the server did not start');
+  const often = { KOBANA_LOGIN__ATTEMPTS: '1000', KOBANA_LOGIN__ATTEMPTS_PER_ADDRESS: '1000' };
+  const server = await start(kobana, log, { settings: { ...often, ...settings } });
+  if (!server.base) throw new Error(`the server did not start: exit ${server.code}`);
+  return server;
 }
 
 const server = await serve();
@@ -404,4 +390,4 @@ for (const revision of ['2025-03-26', '2025-06-18', '2026-07-28']) {
 await browser.close();
 callback.close();
 server.stop();
-process.exitCode = failed ? 1 : 0;
+process.exitCode = status();
