@@ -51,13 +51,40 @@ fn cases() -> Vec<Case> {
         case("ping", LEGACY, r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#, 200),
         case("tools/list", LEGACY, r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#, 200),
         case("tools/call", LEGACY, &call("emails_list", r#"{"status":"failed","limit":10}"#, ""), 200),
+        case("tools/call, 1 KB answer", LEGACY, &call("me_get", "{}", ""), 200),
+        case("tools/call, 200 KB answer", LEGACY, &call("emails_get", r#"{"id":"a"}"#, ""), 200),
         case("tools/call, header mirror", MIRROR, &call("emails_list", r#"{"status":"failed"}"#, meta), 200),
         case("tools/call, 98 KB arguments", LEGACY, &call("agents_update", &long, ""), 200),
     ]
 }
 
-/// An API that answers everything with the same ten rows.
+/// An API that answers with the same rows.
 struct Rows;
+
+impl Rows {
+    /// Who is asking, one long e-mail, or ten short ones.
+    fn answer(path: &str) -> String {
+        match path {
+            "/me" => {
+                let words = |word: &str| vec![format!("\"{word}.write\""); 16].join(",");
+                format!(
+                    r#"{{"data":{{"person":{{"id":"00000000-0000-7000-8000-00000000b001","name":"Ana Souza"}},"scopes":[{}],"permissions":[{}]}}}}"#,
+                    words("inbox.agents"),
+                    words("webhooks.secrets")
+                )
+            }
+            "/emails/a" => {
+                let lines =
+                    r"A nota fiscal eletrônica nº 48477 foi emitida.\n\nAtenciosamente,\nFornecedor\n".repeat(2_500);
+                format!(r#"{{"data":{{"id":"a","text":"{lines}"}}}}"#)
+            }
+            _ => {
+                let row = r#"{"id":"00000000-0000-7000-8000-000000000033","subject":"Nota fiscal eletrônica nº 48477 emitida","status":"failed","from":"\"Fornecedor\" <nfe@example.com>"}"#;
+                format!(r#"{{"data":[{}],"meta":{{"next_cursor":null}}}}"#, [row; 10].join(","))
+            }
+        }
+    }
+}
 
 impl Dispatch for Rows {
     type Caller = Self;
@@ -80,10 +107,9 @@ impl Caller for Rows {
         Allowance { limit: 600, remaining: 599, reset: 1_785_248_000 }
     }
 
-    async fn call(&self, _: Request) -> Result<Response, Failure> {
-        let row = r#"{"id":"00000000-0000-7000-8000-000000000033","subject":"Nota fiscal eletrônica nº 48477 emitida","status":"failed","from":"\"Fornecedor\" <nfe@example.com>"}"#;
-        let body = format!(r#"{{"data":[{}],"meta":{{"next_cursor":null}}}}"#, [row; 10].join(","));
-        Ok(Response { status: 200, body: body.into_bytes(), retry_after: None })
+    async fn call(&self, request: Request) -> Result<Response, Failure> {
+        let body = Self::answer(&request.path).into_bytes();
+        Ok(Response { status: 200, body, retry_after: None })
     }
 
     async fn prepare(&self, _: Request) -> Result<Response, Failure> {

@@ -1,6 +1,5 @@
 //! `completion/complete` (protocol.md §12; mcp-catalogue.md, Completions).
 
-
 use crate::answer::Outcome;
 use crate::arguments;
 use crate::catalogue::{PROMPTS, RowSource, Suggestions, TEMPLATES, URI_BASE};

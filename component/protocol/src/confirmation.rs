@@ -5,7 +5,6 @@
 //! row, and that nobody has used yet, lets the call run. Keys, expiry and single use are the host's: nothing that this
 //! code could leak or forget lets a call through.
 
-
 use crate::answer::Outcome;
 use crate::arguments;
 use crate::catalogue::{Question, Tool};

@@ -97,7 +97,11 @@ impl<'a> Members<'a> {
 
 /// The text that a string stands for; `None` where it stands for no Unicode text.
 fn decode(string: Quoted<'_>) -> Option<Cow<'_, str>> {
-    if string.escaped { serde_json::from_str(string.text).ok().map(Cow::Owned) } else { Some(Cow::Borrowed(string.inner)) }
+    if string.escaped {
+        serde_json::from_str(string.text).ok().map(Cow::Owned)
+    } else {
+        Some(Cow::Borrowed(string.inner))
+    }
 }
 
 /// Whether no object in a document, however deep, has a member twice, so that every reader takes it for the same. In one go, whatever

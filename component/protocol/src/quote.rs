@@ -33,51 +33,56 @@ fn escape(room: &mut [u8], mut piece: &[u8]) -> usize {
     let mut free = room;
     // How many words in a row had nothing to escape.
     let mut plain_words = 0;
+    while let Some((word, after)) = piece.split_first_chunk::<WORD>() {
+        let plain = plain(u64::from_le_bytes(*word));
+        // What is written too much is written over.
+        free = put(free, *word, plain);
+        if plain < WORD {
+            (free, piece) = escape_first(free, piece.get(plain..).unwrap_or_default());
+            plain_words = 0;
+            continue;
+        }
+        piece = after;
+        plain_words += 1;
+        if plain_words == BLOCK / WORD {
+            (free, piece) = copy_plain(free, piece);
+            plain_words = 0;
+        }
+    }
     while !piece.is_empty() {
-        if plain_words >= BLOCK / WORD
-            && let Some((block, rest)) = piece.split_first_chunk::<BLOCK>()
-        {
-            if is_plain(block) {
-                put(free, *block);
-                free = free.get_mut(BLOCK..).unwrap_or_default();
-                piece = rest;
-                continue;
-            }
-            plain_words = 0;
-        }
-        let word = piece.first_chunk().copied().unwrap_or_else(|| padded(piece));
-        // What is copied too much is written over.
-        put(free, word);
-        let plain = plain(u64::from_le_bytes(word)).min(piece.len());
-        free = free.get_mut(plain..).unwrap_or_default();
-        piece = piece.get(plain..).unwrap_or_default();
-        if plain == WORD {
-            plain_words += 1;
-        } else if let Some((byte, rest)) = piece.split_first()
-            && let Some(escape) = ESCAPES.get(usize::from(*byte))
-        {
-            put(free, escape.bytes);
-            free = free.get_mut(escape.length..).unwrap_or_default();
-            piece = rest;
-            plain_words = 0;
-        }
+        (free, piece) = escape_first(free, piece);
     }
     all - free.len()
 }
 
-/// The last bytes of a piece, filled up with what needs no escape.
-fn padded(rest: &[u8]) -> [u8; WORD] {
-    let mut word = [b' '; WORD];
-    for (place, byte) in word.iter_mut().zip(rest) {
-        *place = *byte;
-    }
-    word
+/// Writes the first byte, escaped if it has to be. Gives the room and the bytes that are left.
+fn escape_first<'r, 'p>(free: &'r mut [u8], piece: &'p [u8]) -> (&'r mut [u8], &'p [u8]) {
+    let Some((byte, rest)) = piece.split_first() else { return (free, piece) };
+    let free = match ESCAPES.get(usize::from(*byte)) {
+        Some([.., length]) if *length == 0 => put(free, [*byte], 1),
+        Some(escape @ [.., length]) => put(free, *escape, usize::from(*length)),
+        None => put(free, [*byte], 1),
+    };
+    (free, rest)
 }
 
-fn put<const N: usize>(free: &mut [u8], bytes: [u8; N]) {
+/// Copies blocks as long as there is nothing to escape in them. Gives the room and the bytes that are left.
+fn copy_plain<'r, 'p>(mut free: &'r mut [u8], mut piece: &'p [u8]) -> (&'r mut [u8], &'p [u8]) {
+    while let Some((block, after)) = piece.split_first_chunk()
+        && is_plain(block)
+    {
+        free = put(free, *block, BLOCK);
+        piece = after;
+    }
+    (free, piece)
+}
+
+/// Writes bytes, of which as many as the length count, and gives the room behind those.
+fn put<const N: usize>(free: &mut [u8], bytes: [u8; N], length: usize) -> &mut [u8] {
     if let Some(place) = free.first_chunk_mut() {
         *place = bytes;
     }
+    free.get_mut(length..).unwrap_or_default()
 }
 
 /// Whether a byte may not stand for itself in a string.
@@ -92,48 +97,44 @@ pub(crate) fn is_plain(block: &[u8; BLOCK]) -> bool {
 }
 
 /// How many bytes of a word, the lowest first, stand for themselves before one has to be escaped.
-///
-/// Each term marks the highest bit of the bytes it is about. Subtracting may mark a byte by mistake, but only above one that is marked
-/// with right.
 pub(crate) const fn plain(word: u64) -> usize {
+    (marks(word).trailing_zeros() / 8) as usize
+}
+
+/// The highest bit of each byte of a word that has to be escaped.
+///
+/// Each term has the highest bit of a byte where its other bits say that it need not be: adding to seven bits carries into the eighth
+/// and no further. A byte that has its highest bit itself is part of a character beyond ASCII.
+const fn marks(word: u64) -> u64 {
     const fn all(byte: u8) -> u64 {
         u64::MAX / 255 * byte as u64
     }
-    const fn zero(word: u64) -> u64 {
-        word.wrapping_sub(all(1)) & !word
-    }
-    let control = word.wrapping_sub(all(0x20)) & !word;
-    let marks = (control | zero(word ^ all(b'"')) | zero(word ^ all(b'\\'))) & all(0x80);
-    (marks.trailing_zeros() / 8) as usize
+    let low = word & all(0x7f);
+    let no_control = low + all(0x80 - 0x20);
+    let no_quote = (low ^ all(b'"')) + all(0x7f);
+    let no_backslash = (low ^ all(b'\\')) + all(0x7f);
+    !(no_control & no_quote & no_backslash | word) & all(0x80)
 }
 
-/// What a byte becomes.
-#[derive(Clone, Copy)]
-struct Escape {
-    bytes: [u8; WORD],
-    /// How many of them count.
-    length: usize,
-}
-
-/// What becomes of each byte that may not stand for itself.
-const ESCAPES: [Escape; b'\\' as usize + 1] = escapes();
+/// What becomes of each byte that may not stand for itself. The last byte is no part of it and says how many are; none are where the
+/// byte stands for itself.
+const ESCAPES: [[u8; WORD]; b'\\' as usize + 1] = escapes();
 
 #[allow(clippy::indexing_slicing, reason = "evaluated by the compiler")]
-const fn escapes() -> [Escape; b'\\' as usize + 1] {
+const fn escapes() -> [[u8; WORD]; b'\\' as usize + 1] {
     const DIGITS: [u8; 16] = *b"0123456789abcdef";
     const SHORT: [(u8, u8); 7] =
         [(b'"', b'"'), (b'\\', b'\\'), (0x08, b'b'), (b'\t', b't'), (b'\n', b'n'), (0x0c, b'f'), (b'\r', b'r')];
-    let mut escapes = [Escape { bytes: [0; WORD], length: 0 }; b'\\' as usize + 1];
+    let mut escapes = [[0; WORD]; b'\\' as usize + 1];
     let mut byte = 0;
     while byte < 0x20 {
-        let bytes = [b'\\', b'u', b'0', b'0', DIGITS[byte >> 4], DIGITS[byte & 15], 0, 0];
-        escapes[byte] = Escape { bytes, length: LONGEST };
+        escapes[byte] = [b'\\', b'u', b'0', b'0', DIGITS[byte >> 4], DIGITS[byte & 15], 0, LONGEST as u8];
         byte += 1;
     }
     let mut next = 0;
     while next < SHORT.len() {
         let (byte, letter) = SHORT[next];
-        escapes[byte as usize] = Escape { bytes: [b'\\', letter, 0, 0, 0, 0, 0, 0], length: 2 };
+        escapes[byte as usize] = [b'\\', letter, 0, 0, 0, 0, 0, 2];
         next += 1;
     }
     escapes
@@ -163,7 +164,13 @@ mod tests {
 
     #[test]
     fn a_text_of_several_pieces_may_be_escaped_all_over() {
-        for text in ["\u{1}".repeat(3 * PIECE + 5), "é\"".repeat(PIECE), "-".repeat(PIECE), "-".repeat(200) + "\n", "é-\"".repeat(300) + &"x".repeat(300)] {
+        for text in [
+            "\u{1}".repeat(3 * PIECE + 5),
+            "é\"".repeat(PIECE),
+            "-".repeat(PIECE),
+            "-".repeat(200) + "\n",
+            "é-\"".repeat(300) + &"x".repeat(300),
+        ] {
             assert_eq!(quoted(&text), serde_json::to_string(&text).unwrap());
         }
     }
