@@ -235,18 +235,24 @@ fn a_question_goes_to_the_client_and_its_answer_and_the_state_come_back() {
 #[test]
 fn each_limit_is_named_and_nobody_else_notices() {
     let demo = Demo::hostile(|setup| {
-        let limits =
-            [("TIME_MS", "2000"), ("FUEL", "100000000"), ("LOG", "4096"), ("HOST_CALLS", "1000"), ("API_CALLS", "20")];
-        let breaker = setup.env("KOBANA_EXTENSIONS__BREAKER__TRIPS_AFTER", "0");
-        limits
-            .iter()
-            .fold(breaker, |setup, (name, value)| setup.env(&format!("KOBANA_EXTENSIONS__LIMITS__{name}"), value))
+        // The machine may be busy: nothing is to end by time, and nothing to wait until the machine is not.
+        let settings = [
+            ("LIMITS__TIME_MS", "600000"),
+            ("LIMITS__FUEL", "100000000"),
+            ("LIMITS__LOG", "4096"),
+            ("LIMITS__HOST_CALLS", "1000"),
+            ("LIMITS__API_CALLS", "20"),
+            ("SHARE__CALL_MS", "1000000"),
+            ("SHARE__COMPUTE_MS", "1000000"),
+            ("SHARE__API_MS", "1000000"),
+            ("BREAKER__TRIPS_AFTER", "0"),
+        ];
+        settings.iter().fold(setup, |setup, (name, value)| setup.env(&format!("KOBANA_EXTENSIONS__{name}"), value))
     });
     let ends = [
         ("spin", json!({}), "fuel"),
         ("regex", json!({}), "fuel"),
         ("hoard", json!({}), "memory"),
-        ("sleep", json!({ "ms": 60_000 }), "time_ms"),
         ("recurse", json!({}), "stack"),
         ("flood", json!({ "bytes": 50_000_000 }), "output"),
         ("log", json!({}), "log"),
@@ -274,6 +280,13 @@ fn each_limit_is_named_and_nobody_else_notices() {
 }
 
 #[test]
+fn who_takes_too_long_is_stopped_by_time() {
+    let demo = Demo::hostile(|setup| setup.env("KOBANA_EXTENSIONS__LIMITS__TIME_MS", "500"));
+    let error = demo.call("ext.hostile.sleep", &json!({ "ms": 60_000 })).send().tool_error("extension_limit");
+    assert_eq!(error["details"]["limit"], "time_ms", "{error}");
+}
+
+#[test]
 fn one_that_breaks_again_and_again_rests_and_comes_back() {
     let demo = Demo::hostile(|setup| {
         setup.env("KOBANA_EXTENSIONS__BREAKER__TRIPS_AFTER", "3").env("KOBANA_EXTENSIONS__BREAKER__RESTS_S", "2")
@@ -284,15 +297,53 @@ fn one_that_breaks_again_and_again_rests_and_comes_back() {
     }
     let error = demo.call("ext.hostile.echo", &json!({})).send().tool_error("extension_unavailable");
     assert!(error["details"]["retry_after"].as_u64().is_some_and(|seconds| (1..=2).contains(&seconds)), "{error}");
-    demo.server.wait_for_log("it broke too often and rests for a while");
+    assert!(error["message"].as_str().expect("a sentence").starts_with("The extension broke too often in your calls"));
+    demo.server.wait_for_log("it broke too often for one caller and rests for them");
     assert_eq!(says(&demo.call("ext.card.hello", &json!({})).send()), "card 1.0.0", "the others work");
     wait_until("the trial", || demo.call("ext.hostile.echo", &json!({})).send().result()["isError"] != true);
-    demo.server.wait_for_log("it is well again");
+    demo.server.wait_for_log("it is well again for this caller");
     // Two more are not three.
     for _ in 0..2 {
         demo.call("ext.hostile.trap", &json!({})).send().tool_error("extension_trap");
     }
     assert_eq!(demo.says("echo", &json!({})), "{}");
+}
+
+#[test]
+fn who_makes_it_break_keeps_nobody_else_from_it_unless_it_breaks_for_others_too() {
+    let demo = Demo::hostile(|setup| {
+        setup.env("KOBANA_EXTENSIONS__BREAKER__TRIPS_AFTER", "2").env("KOBANA_EXTENSIONS__BREAKER__RESTS_S", "600")
+    });
+    let call = |token: &str, tool: &str| {
+        let call = demo.call(&format!("ext.hostile.{tool}"), &json!({}));
+        call.token(token).set("X-Workspace-Id", "acme").send()
+    };
+    for _ in 0..2 {
+        call("demo-owner", "trap").tool_error("extension_trap");
+    }
+    call("demo-owner", "echo").tool_error("extension_unavailable");
+    // Another credential of the same person makes no difference.
+    call("demo-emails", "echo").tool_error("extension_unavailable");
+    assert_eq!(says(&call("demo-viewer", "echo")), "{}");
+    // It has broken for the owner; with the viewer these are two.
+    call("demo-viewer", "trap").tool_error("extension_trap");
+    let error = call("demo-multi", "echo").tool_error("extension_unavailable");
+    assert!(error["message"].as_str().expect("a sentence").starts_with("The extension broke for too many callers"));
+    demo.server.wait_for_log("it broke for too many callers and rests for a while");
+}
+
+/// Without credit a call computes when nothing else does, and waits for the API: it is slower, and nothing else.
+#[test]
+fn a_workspace_that_has_had_its_share_gets_its_answers() {
+    let demo = Demo::hostile(|setup| {
+        let share =
+            [("CALL_MS", "1"), ("COMPUTE_MS", "1"), ("COMPUTE_SAVED_MS", "1"), ("API_MS", "10"), ("API_SAVED_MS", "1")];
+        share.iter().fold(setup, |setup, (name, value)| setup.env(&format!("KOBANA_EXTENSIONS__SHARE__{name}"), value))
+    });
+    for _ in 0..3 {
+        demo.says("compute", &json!({}));
+        assert!(demo.says("call", &json!({ "path": "/emails" })).starts_with("200 "));
+    }
 }
 
 #[test]
@@ -423,6 +474,7 @@ fn settings_that_make_no_sense_are_named() {
         ("LIMITS__MEMORY", "1", "extensions.limits.memory: must be at least"),
         ("SANDBOX__TICK_MS", "0", "extensions.sandbox.tick_ms: must be"),
         ("BREAKER__RESTS_S", "0", "extensions.breaker.rests_s: must be"),
+        ("SHARE__API_MS", "0", "extensions.share.api_ms: must be 1 to 1000000"),
         ("NAMED", r#"{risk = {fuel = 1}}"#, "extensions.named.risk: must be named by the UUID of a workspace"),
         ("NAMED", somewhere, "extensions.named.0198c0de-0000-7000-8000-000000000001/risk.memory: must be at least"),
         ("LIMITS__FULE", "1", "extensions.limits.fule: unknown field: found `fule`"),

@@ -1,4 +1,4 @@
-//! A breaker for each extension: one that breaks again and again rests for a while, then gets one trial.
+//! A breaker: what breaks again and again rests for a while, then gets one trial.
 //!
 //! It is a state machine without a clock: whoever asks says what time it is, as the time since some fixed moment.
 
@@ -6,13 +6,14 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 /// When an extension rests, and for how long.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BreakerSettings {
-    /// How often it may break within `within_s` before it rests: traps, limits and answers that cannot be used. 1 to 1,000; 0 lets
-    /// it never rest.
+    /// How often it may break within `within_s`: traps, limits and answers that cannot be used. When it does so for one caller, it
+    /// rests for that caller; when it does so for as many different callers, it rests for everybody. 1 to 1,000; 0 lets it never rest.
     pub trips_after: u32,
     /// The time in which that is counted, in seconds. At least 1.
     pub within_s: u64,
@@ -26,7 +27,7 @@ impl Default for BreakerSettings {
     }
 }
 
-/// The state of one extension.
+/// The state of what is watched.
 #[derive(Debug, Default)]
 pub(crate) struct Breaker {
     state: State,
@@ -36,8 +37,8 @@ pub(crate) struct Breaker {
 
 #[derive(Debug)]
 enum State {
-    /// Calls pass. When it broke of late, oldest first.
-    Closed(VecDeque<Duration>),
+    /// Calls pass. When it broke of late, oldest first, and by what if that matters.
+    Closed(VecDeque<(Duration, Option<Uuid>)>),
     /// Nothing passes until then.
     Resting(Duration),
     /// One call is under way that decides; if nothing is heard of it until then, another one may.
@@ -62,8 +63,8 @@ pub(crate) struct Pass {
 pub(crate) enum End {
     /// It answered.
     Good,
-    /// It broke.
-    Broken,
+    /// It broke. What has a name breaks it once, however often it does so.
+    Broken(Option<Uuid>),
     /// It did not run, or was given up by the one who called.
     Unknown,
 }
@@ -103,7 +104,7 @@ impl Breaker {
                 self.turn(State::default());
                 Change::Recovered
             }
-            (State::Trying(_), End::Broken) if pass.trial => {
+            (State::Trying(_), End::Broken(_)) if pass.trial => {
                 self.rest(settings, now);
                 Change::Tripped
             }
@@ -112,10 +113,10 @@ impl Breaker {
                 self.turn(State::Resting(now));
                 Change::None
             }
-            (State::Closed(broken), End::Broken) => {
+            (State::Closed(broken), End::Broken(by)) => {
                 let within = Duration::from_secs(settings.within_s);
-                broken.retain(|moment| *moment + within >= now);
-                broken.push_back(now);
+                broken.retain(|(moment, who)| *moment + within >= now && (by.is_none() || *who != by));
+                broken.push_back((now, by));
                 if broken.len() < settings.trips_after as usize {
                     return Change::None;
                 }
@@ -129,7 +130,7 @@ impl Breaker {
     /// Whether it says nothing that a new one would not say: it broke never, or long ago.
     pub(crate) fn is_idle(&self, settings: &BreakerSettings, now: Duration) -> bool {
         let within = Duration::from_secs(settings.within_s);
-        matches!(&self.state, State::Closed(broken) if broken.back().is_none_or(|last| *last + within < now))
+        matches!(&self.state, State::Closed(broken) if broken.back().is_none_or(|(last, _)| *last + within < now))
     }
 
     fn rest(&mut self, settings: &BreakerSettings, now: Duration) {
@@ -148,6 +149,7 @@ mod tests {
 
     use super::*;
 
+    const BROKEN: End = End::Broken(None);
     const SETTINGS: BreakerSettings = BreakerSettings { trips_after: 3, within_s: 10, rests_s: 5 };
 
     fn at(seconds: u64) -> Duration {
@@ -162,24 +164,24 @@ mod tests {
     #[test]
     fn it_rests_after_some_breaks_and_one_trial_decides() {
         let mut breaker = Breaker::default();
-        assert_eq!(call(&mut breaker, End::Broken, 0), Change::None);
+        assert_eq!(call(&mut breaker, BROKEN, 0), Change::None);
         assert_eq!(call(&mut breaker, End::Good, 1), Change::None);
-        assert_eq!(call(&mut breaker, End::Broken, 2), Change::None);
-        assert_eq!(call(&mut breaker, End::Broken, 3), Change::Tripped);
+        assert_eq!(call(&mut breaker, BROKEN, 2), Change::None);
+        assert_eq!(call(&mut breaker, BROKEN, 3), Change::Tripped);
         assert_eq!(breaker.pass(&SETTINGS, at(4)), Err(at(4)));
         let trial = breaker.pass(&SETTINGS, at(8)).unwrap();
         assert!(breaker.pass(&SETTINGS, at(8)).is_err(), "one at a time");
-        assert_eq!(breaker.note(&SETTINGS, trial, End::Broken, at(9)), Change::Tripped);
+        assert_eq!(breaker.note(&SETTINGS, trial, BROKEN, at(9)), Change::Tripped);
         assert_eq!(breaker.pass(&SETTINGS, at(13)), Err(at(1)));
         assert_eq!(call(&mut breaker, End::Good, 14), Change::Recovered);
-        assert_eq!(call(&mut breaker, End::Broken, 14), Change::None);
+        assert_eq!(call(&mut breaker, BROKEN, 14), Change::None);
     }
 
     #[test]
     fn breaks_of_long_ago_do_not_count() {
         let mut breaker = Breaker::default();
         for now in [0, 9, 20, 29, 40] {
-            assert_eq!(call(&mut breaker, End::Broken, now), Change::None, "{now}");
+            assert_eq!(call(&mut breaker, BROKEN, now), Change::None, "{now}");
         }
         assert!(!breaker.is_idle(&SETTINGS, at(45)));
         assert!(breaker.is_idle(&SETTINGS, at(60)));
@@ -189,7 +191,7 @@ mod tests {
     fn what_began_before_it_tripped_changes_nothing_after() {
         let mut breaker = Breaker::default();
         let early: Vec<_> = (0..6).map(|_| breaker.pass(&SETTINGS, at(0)).unwrap()).collect();
-        let changes: Vec<_> = early.iter().map(|pass| breaker.note(&SETTINGS, *pass, End::Broken, at(1))).collect();
+        let changes: Vec<_> = early.iter().map(|pass| breaker.note(&SETTINGS, *pass, BROKEN, at(1))).collect();
         assert_eq!(changes.iter().filter(|change| **change == Change::Tripped).count(), 1);
         assert_eq!(breaker.note(&SETTINGS, early[0], End::Good, at(2)), Change::None);
         assert!(breaker.pass(&SETTINGS, at(2)).is_err());
@@ -199,13 +201,25 @@ mod tests {
     fn a_trial_that_is_given_up_or_lost_leaves_room_for_another() {
         let mut breaker = Breaker::default();
         for _ in 0..3 {
-            call(&mut breaker, End::Broken, 0);
+            call(&mut breaker, BROKEN, 0);
         }
         assert_eq!(call(&mut breaker, End::Unknown, 5), Change::None);
         let lost = breaker.pass(&SETTINGS, at(5)).unwrap();
         assert!(breaker.pass(&SETTINGS, at(9)).is_err());
         assert_eq!(call(&mut breaker, End::Good, 10), Change::Recovered);
-        assert_eq!(breaker.note(&SETTINGS, lost, End::Broken, at(10)), Change::None);
+        assert_eq!(breaker.note(&SETTINGS, lost, BROKEN, at(10)), Change::None);
+    }
+
+    #[test]
+    fn what_has_a_name_breaks_it_once() {
+        let mut breaker = Breaker::default();
+        let by = |name: u128| End::Broken(Some(Uuid::from_u128(name)));
+        for now in 0..9 {
+            assert_eq!(call(&mut breaker, by(1), now), Change::None);
+        }
+        assert_eq!(call(&mut breaker, by(2), 9), Change::None);
+        assert_eq!(call(&mut breaker, by(1), 10), Change::None);
+        assert_eq!(call(&mut breaker, by(3), 11), Change::Tripped);
     }
 
     #[test]
@@ -213,7 +227,7 @@ mod tests {
         let (mut breaker, off) = (Breaker::default(), BreakerSettings { trips_after: 0, ..SETTINGS });
         for now in 0..100 {
             let pass = breaker.pass(&off, at(now)).unwrap();
-            assert_eq!(breaker.note(&off, pass, End::Broken, at(now)), Change::None);
+            assert_eq!(breaker.note(&off, pass, BROKEN, at(now)), Change::None);
         }
     }
 
@@ -238,8 +252,8 @@ mod tests {
                 }
                 if open.is_empty() { continue }
                 let pass = open.swap_remove(which.index(open.len()));
-                let end = [End::Good, End::Broken, End::Unknown][usize::from(kind)];
-                if end == End::Broken { broken.push(now) }
+                let end = [End::Good, BROKEN, End::Unknown][usize::from(kind)];
+                if end == BROKEN { broken.push(now) }
                 match breaker.note(&SETTINGS, pass, end, at(now)) {
                     Change::Tripped => {
                         let recent = broken.iter().filter(|moment| **moment + SETTINGS.within_s >= now).count();

@@ -6,13 +6,12 @@ use std::sync::{Arc, OnceLock};
 use kobana_api::extensions::Fault;
 use kobana_api::{ApiError, Problems};
 use kobana_contract::Scope;
-use kobana_protocol::extensions::Definition;
-use kobana_runtime::extension::{Context, Question, Sandbox, Stopped};
+use kobana_protocol::extensions::{Definition, Template};
+use kobana_runtime::extension::{Context, Credit, Question, Sandbox, Stopped};
 use kobana_wire::extension::{Answers, Client, Description, Kind, Outcome, Prompt};
 use serde_json::{Map, Value};
 
 use crate::schema::Schema;
-use crate::template::Template;
 
 /// What somebody wants of an extension, by the extension's own names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,7 +87,9 @@ impl Extension {
             (tool.name.clone(), known)
         });
         let tools = tools.collect();
-        let templates = description.resource_templates.iter().map(|template| Template::new(&template.uri_template));
+        // Each was checked when it was installed.
+        let templates =
+            description.resource_templates.iter().map(|template| Template::parse(&template.uri_template).ok());
         let templates = templates.collect();
         Self { description, definitions, scopes, tools, templates }
     }
@@ -128,13 +129,6 @@ impl Extension {
         self.templates.iter().position(|template| template.as_ref().is_some_and(|template| template.leads_to(uri)))
     }
 
-    /// Names the templates that cannot be used.
-    pub(crate) fn faults(&self) -> Vec<Fault> {
-        let unusable = self.templates.iter().enumerate().filter(|(_, template)| template.is_none());
-        let expected = "expected variables such as {id}, each for one segment";
-        unusable.map(|(place, _)| Fault::new(format!("resource-templates.{place}.uri-template"), expected)).collect()
-    }
-
     /// Compiles the schemas of a tool, by its place in the description; what cannot be used is named.
     pub(crate) fn faults_of(&self, place: usize) -> Vec<Fault> {
         let tool = self.description.tools.get(place);
@@ -148,14 +142,19 @@ impl Extension {
     }
 
     /// Checks the arguments of a tool against its schema; where that may take long, out of everybody's way.
-    pub(crate) async fn check(self: &Arc<Self>, sandbox: &Sandbox, asked: &Asked) -> Result<(), Outcome> {
+    pub(crate) async fn check(
+        self: &Arc<Self>,
+        sandbox: &Sandbox,
+        credit: &Arc<Credit>,
+        asked: &Asked,
+    ) -> Result<(), Outcome> {
         let (Kind::Tool, Some(tool)) = (asked.kind, self.tools.get(&asked.name)) else { return Ok(()) };
         if tool.input.is_light(asked.arguments.len()) {
             return tool.check(&asked.arguments);
         }
         let (extension, name, arguments) = (Arc::clone(self), asked.name.clone(), asked.arguments.clone());
         let check = move || extension.tools.get(&name).map_or(Err(Outcome::Missing), |tool| tool.check(&arguments));
-        sandbox.aside(check).await.unwrap_or_else(|| Err(unusable("input")))
+        sandbox.aside(credit, check).await.unwrap_or_else(|| Err(unusable("input")))
     }
 
     /// What is to be asked, once the arguments of a tool are checked. What cannot be asked has its outcome already.
@@ -187,6 +186,7 @@ impl Extension {
     pub(crate) async fn judge(
         self: &Arc<Self>,
         sandbox: &Sandbox,
+        credit: &Arc<Credit>,
         tool: Option<String>,
         outcome: Outcome,
     ) -> Result<Outcome, Stopped> {
@@ -202,7 +202,8 @@ impl Extension {
         } else {
             let (extension, text) = (Arc::clone(self), text.clone());
             let output = move |tool: &Tool| tool.output.as_ref().is_some_and(|output| output.holds(&text));
-            sandbox.aside(move || extension.tools.get(&name).is_some_and(output)).await.unwrap_or(false)
+            let check = move || extension.tools.get(&name).is_some_and(output);
+            sandbox.aside(credit, check).await.unwrap_or(false)
         };
         let broken = || Stopped::BadAnswer("structured: it does not match the tool's output schema".to_owned());
         if kept { Ok(outcome) } else { Err(broken()) }
@@ -350,10 +351,14 @@ pub(crate) mod tests {
         let (extension, sandbox) = (Arc::new(extension("risk")), sandbox());
         let asked = asked(Kind::Tool, name, arguments);
         assert!(!extension.tools[name].input.is_light(arguments.len()), "it is not compiled yet");
-        let aside = extension.check(&sandbox, &asked).await;
+        let aside = extension.check(&sandbox, &free(), &asked).await;
         assert!(extension.tools[name].input.is_light(arguments.len()));
-        assert_eq!(extension.check(&sandbox, &asked).await, aside);
+        assert_eq!(extension.check(&sandbox, &free(), &asked).await, aside);
         aside
+    }
+
+    fn free() -> Arc<Credit> {
+        Arc::new(Credit::unlimited())
     }
 
     fn sandbox() -> Sandbox {
@@ -427,7 +432,7 @@ pub(crate) mod tests {
         let judge = async |tool: &str, structured: Option<&str>, is_error| {
             let structured = structured.map(str::to_owned);
             let outcome = Outcome::Tool { content: Vec::new(), structured, is_error };
-            extension.judge(&sandbox, Some(tool.to_owned()), outcome).await
+            extension.judge(&sandbox, &free(), Some(tool.to_owned()), outcome).await
         };
         for bad in [None, Some("{}"), Some("[1]"), Some("{"), Some("{}")] {
             assert!(matches!(judge("score", bad, false).await, Err(Stopped::BadAnswer(_))), "{bad:?}");
@@ -437,7 +442,7 @@ pub(crate) mod tests {
         assert!(judge("score", Some(r#"{"score":7}"#), false).await.is_ok());
         let document =
             Document { uri: "risk://policy".to_owned(), media_type: None, body: DocumentBody::Text(String::new()) };
-        assert!(extension.judge(&sandbox, None, Outcome::Documents(vec![document])).await.is_ok());
+        assert!(extension.judge(&sandbox, &free(), None, Outcome::Documents(vec![document])).await.is_ok());
     }
 
     #[test]
@@ -445,15 +450,10 @@ pub(crate) mod tests {
         let mut description = description("risk");
         description.tools[0].input_schema = r#"{"type":"object","properties":{"a":{"pattern":"(?=a)"}}}"#.to_owned();
         description.tools[1].output_schema = Some(r#"{"type":"nonsense"}"#.to_owned());
-        description.resource_templates[0].uri_template = "risk://{a".to_owned();
         let extension = Extension::new(description, Vec::new());
-        let faults: Vec<_> =
-            [extension.faults_of(0), extension.faults_of(1), extension.faults_of(2), extension.faults()].concat();
+        let faults = [extension.faults_of(0), extension.faults_of(1), extension.faults_of(2)].concat();
         let fields: Vec<_> = faults.iter().map(|fault| fault.field.as_str()).collect();
-        assert_eq!(
-            fields,
-            ["tools.score.input-schema", "tools.emails_list.output-schema", "resource-templates.0.uri-template"]
-        );
+        assert_eq!(fields, ["tools.score.input-schema", "tools.emails_list.output-schema"]);
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! Looks into components before anybody may use them.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use kobana_api::extensions::{Inspected, NotInspected};
-use kobana_runtime::extension::Limits;
+use kobana_runtime::extension::{Credit, Limits, Share};
 use tokio::sync::Semaphore;
 
 use crate::lazy::Lazy;
@@ -18,14 +20,16 @@ const AT_ONCE: usize = 2;
 pub struct Inspector {
     sandbox: Lazy,
     limits: Limits,
+    /// Of all workspaces together: nobody adds extensions all the time.
+    credit: Arc<Credit>,
     turns: Semaphore,
 }
 
 impl Inspector {
-    /// Looks into components in this sandbox, within these limits.
+    /// Looks into components in this sandbox, within these limits and this share.
     #[must_use]
-    pub fn new(sandbox: Lazy, limits: Limits) -> Self {
-        Self { sandbox, limits, turns: Semaphore::new(AT_ONCE) }
+    pub fn new(sandbox: Lazy, limits: Limits, share: &Share) -> Self {
+        Self { sandbox, limits, credit: Arc::new(Credit::new(share)), turns: Semaphore::new(AT_ONCE) }
     }
 }
 
@@ -35,7 +39,7 @@ impl kobana_api::extensions::Inspector for Inspector {
         let unavailable = |cause: String| NotInspected::Unavailable { retry_after: RETRY_AFTER, cause };
         let _turn = self.turns.acquire().await.map_err(|problem| unavailable(problem.to_string()))?;
         let sandbox = self.sandbox.get().await.map_err(|problem| unavailable(problem.to_string()))?;
-        let loaded = Loaded::load(sandbox, &self.limits, component.into()).await?;
+        let loaded = Loaded::load(sandbox, &self.limits, &self.credit, component.into()).await?;
         let text = |json: serde_json::Result<String>| json.map_err(|problem| unavailable(problem.to_string()));
         Ok(Inspected {
             name: loaded.description().name.clone(),

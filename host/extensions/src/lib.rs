@@ -21,7 +21,6 @@ mod log;
 mod registry;
 mod schema;
 mod settings;
-mod template;
 
 pub use breaker::BreakerSettings;
 pub use desk::{Log, Visit};

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use kobana_api::extensions::{Fault, NotInspected};
 use kobana_contract::Caller;
 use kobana_protocol::extensions::{self, Definition};
-use kobana_runtime::extension::{Artifact, Limits, Sandbox, Stopped, Unfit, Usage};
+use kobana_runtime::extension::{Artifact, Credit, Limits, Sandbox, Stopped, Unfit, Usage};
 use kobana_wire::extension::{Description, Outcome};
 use serde_json::Value;
 
@@ -29,26 +29,34 @@ impl Loaded {
     ///
     /// # Errors
     /// What is wrong with it, all at once where that can be told, or that there is no room to look into it.
-    pub async fn load(sandbox: &Sandbox, limits: &Limits, component: Bytes) -> Result<Self, NotInspected> {
+    pub async fn load(
+        sandbox: &Sandbox,
+        limits: &Limits,
+        credit: &Arc<Credit>,
+        component: Bytes,
+    ) -> Result<Self, NotInspected> {
         let artifact = sandbox.compile(component).await.map_err(|unfit| NotInspected::Refused(unfit_faults(&unfit)))?;
-        let description = describe(sandbox, limits, &artifact).await?;
+        let description = describe(sandbox, limits, credit, &artifact).await?;
         let fault = |field, message: &str| NotInspected::Refused(vec![Fault::new(field, message)]);
-        if describe(sandbox, limits, &artifact).await? != description {
+        if describe(sandbox, limits, credit, &artifact).await? != description {
             return Err(fault("describe", "expected the same description every time, and the second one differs"));
         }
         let check = move || extensions::check(&description).map(|definitions| (description, definitions));
-        let Some(checked) = sandbox.aside(check).await else { return Err(fault("describe", "it cannot be checked")) };
+        let Some(checked) = sandbox.aside(credit, check).await else {
+            return Err(fault("describe", "it cannot be checked"));
+        };
         let (description, definitions) = checked.map_err(|problems| {
             NotInspected::Refused(
                 problems.into_iter().map(|problem| Fault::new(problem.field, problem.message)).collect(),
             )
         })?;
         let extension = Arc::new(Extension::new(description, definitions));
-        let mut faults = extension.faults();
+        let mut faults = Vec::new();
         // One at a time, so that what waits for the same threads has its turn in between.
         for place in 0..extension.description().tools.len() {
             let extension = Arc::clone(&extension);
-            faults.extend(sandbox.aside(move || extension.faults_of(place)).await.unwrap_or_default());
+            let faults_of = move || extension.faults_of(place);
+            faults.extend(sandbox.aside(credit, faults_of).await.unwrap_or_default());
         }
         if faults.is_empty() { Ok(Self { artifact, extension }) } else { Err(NotInspected::Refused(faults)) }
     }
@@ -78,7 +86,8 @@ impl Loaded {
     }
 
     /// Uses it: checks the arguments, runs it as the visitor and with no more than the extension declares, and checks what comes
-    /// of it. Arguments that cannot be used, and names that it does not have, are told without running it.
+    /// of it. Arguments that cannot be used, and names that it does not have, are told without running it. It is at nobody's expense:
+    /// however much it computes, it does so ahead of what can wait.
     ///
     /// # Errors
     /// Why it was stopped.
@@ -89,9 +98,10 @@ impl Loaded {
         visit: Visit,
         asked: Asked,
     ) -> (Usage, Result<Outcome, Stopped>) {
-        let checked = self.extension.check(sandbox, &asked).await;
+        let credit = Arc::new(Credit::unlimited());
+        let checked = self.extension.check(sandbox, &credit, &asked).await;
         match checked.and_then(|()| self.extension.ready(asked)) {
-            Ok(ready) => run(&self.extension, &self.artifact, sandbox, limits, visit, ready).await,
+            Ok(ready) => run(&self.extension, &self.artifact, sandbox, limits, &credit, visit, ready).await,
             Err(outcome) => (Usage::default(), Ok(outcome)),
         }
     }
@@ -103,20 +113,26 @@ pub(crate) async fn run(
     artifact: &Artifact,
     sandbox: &Sandbox,
     limits: &Limits,
+    credit: &Arc<Credit>,
     visit: Visit,
     ready: Ready,
 ) -> (Usage, Result<Outcome, Stopped>) {
     let Ready { question, read_only, tool } = ready;
     let desk = Desk::new(visit, extension.scopes(), read_only);
-    let (usage, outcome) = sandbox.run(artifact, limits, question, Arc::new(desk)).await;
+    let (usage, outcome) = sandbox.run(artifact, limits, credit, question, Arc::new(desk)).await;
     match outcome {
-        Ok(outcome) => (usage, extension.judge(sandbox, tool, outcome).await),
+        Ok(outcome) => (usage, extension.judge(sandbox, credit, tool, outcome).await),
         Err(stopped) => (usage, Err(stopped)),
     }
 }
 
-async fn describe(sandbox: &Sandbox, limits: &Limits, artifact: &Artifact) -> Result<Description, NotInspected> {
-    match sandbox.describe(artifact, limits).await.1 {
+async fn describe(
+    sandbox: &Sandbox,
+    limits: &Limits,
+    credit: &Arc<Credit>,
+    artifact: &Artifact,
+) -> Result<Description, NotInspected> {
+    match sandbox.describe(artifact, limits, credit).await.1 {
         Ok(description) => Ok(description),
         Err(Stopped::Busy) => Err(NotInspected::Unavailable {
             retry_after: RETRY_AFTER,

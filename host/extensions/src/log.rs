@@ -7,6 +7,8 @@ use kobana_runtime::extension::Level;
 use kobana_store::extensions::Enabled;
 use uuid::Uuid;
 
+use crate::breaker::Change;
+use crate::breakers::Changes;
 use crate::desk::Log;
 
 /// The target of everything that extensions log, and that is logged about them.
@@ -33,6 +35,29 @@ pub(crate) fn of(workspace: Uuid, row: &Enabled) -> Log {
             Level::Error => tracing::error!(target: TARGET, %workspace, extension, version, "{line}"),
         }
     })
+}
+
+/// Tells whoever runs the server that an extension rests from now on, or works again.
+pub(crate) fn changed(workspace: Uuid, row: &Enabled, caller: Uuid, (own, whole): Changes) {
+    let Enabled { extension, version, .. } = row;
+    match own {
+        Change::None => {}
+        Change::Tripped => {
+            tracing::info!(target: TARGET, %workspace, extension, version, %caller, "it broke too often for one caller and rests for them");
+        }
+        Change::Recovered => {
+            tracing::info!(target: TARGET, %workspace, extension, version, %caller, "it is well again for this caller");
+        }
+    }
+    match whole {
+        Change::None => {}
+        Change::Tripped => {
+            tracing::warn!(target: TARGET, %workspace, extension, version, "it broke for too many callers and rests for a while");
+        }
+        Change::Recovered => {
+            tracing::info!(target: TARGET, %workspace, extension, version, "it is well again");
+        }
+    }
 }
 
 /// One line of text, which can neither pass for another one nor steer a terminal.

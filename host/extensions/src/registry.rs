@@ -6,7 +6,6 @@
 //! no call.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use kobana_contract::Caller;
@@ -20,8 +19,8 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use uuid::Uuid;
 
-use crate::breaker::{Change, End};
-use crate::breakers::{Breakers, Watched};
+use crate::breaker::End;
+use crate::breakers::{Breakers, Call, Resting};
 use crate::catalogue::{Catalogue, Source};
 use crate::desk::{Visit, both};
 use crate::extension::{Asked, Extension, Ready};
@@ -77,7 +76,7 @@ impl Weighter<String, Artifact> for Weight {
 /// A call that may be made now.
 struct Entered<'a> {
     workspace: Uuid,
-    watched: Watched<'a>,
+    watched: Call<'a>,
     turn: Turn,
     sandbox: &'a Sandbox,
     ready: Ready,
@@ -98,7 +97,7 @@ impl Registry {
     #[must_use]
     pub fn new(store: Store, settings: Settings, sandbox: Lazy) -> Self {
         let described = settings.descriptions as u64;
-        let lanes = Lanes::new(settings.concurrency, settings.queue, settings.queue_wait());
+        let lanes = Lanes::new(settings.concurrency, settings.queue, settings.queue_wait(), settings.share.clone());
         let breakers = Breakers::new(settings.breaker.clone());
         Self(Arc::new(Inner {
             enabled: Remembered::default(),
@@ -150,7 +149,7 @@ impl Registry {
         let name = if matches!(kind, Kind::Tool | Kind::Prompt) { found.own_name().to_owned() } else { name };
         let asked = Asked { kind, name, arguments, client, answers };
         let called = async {
-            let entered = self.0.enter(member.workspace_id, source, asked).await?;
+            let entered = self.0.enter(member.workspace_id, source, caller, asked).await?;
             if check_only { Ok(Outcome::Checked) } else { self.0.call(entered, source, caller, api).await }
         };
         match called.await {
@@ -170,7 +169,8 @@ impl Registry {
 
 impl Inner {
     async fn catalogue(&self, workspace: Uuid) -> Result<Arc<Catalogue>, Failure> {
-        let read = async || extensions::enabled(self.store.reads(), workspace).await.map(|rows| Some(Arc::from(rows)));
+        let read =
+            async |_: &Uuid| extensions::enabled(self.store.reads(), workspace).await.map(|rows| Some(Arc::from(rows)));
         let rows = self.enabled.get(&self.store, workspace, read).await.map_err(|error| failure(&error))?;
         let rows: Arc<[Enabled]> = rows.unwrap_or_default();
         if let Some(known) = self.catalogues.get(&workspace).filter(|known| *known.rows() == *rows) {
@@ -209,15 +209,22 @@ impl Inner {
     }
 
     /// Everything that stands before the extension itself: rest, turn and arguments.
-    async fn enter<'a>(&'a self, workspace: Uuid, source: &Source, asked: Asked) -> Result<Entered<'a>, Turned> {
-        let watched = self.breakers.enter(source.row.id).map_err(|wait| Turned::Away(resting(wait)))?;
+    async fn enter<'a>(
+        &'a self,
+        workspace: Uuid,
+        source: &Source,
+        caller: &Caller,
+        asked: Asked,
+    ) -> Result<Entered<'a>, Turned> {
+        let watched = self.breakers.enter(source.row.id, caller.person_id);
+        let watched = watched.map_err(|resting| Turned::Away(rests(resting)))?;
         let turn = self.lanes.enter(workspace).await.ok_or_else(|| Turned::Away(crowded()))?;
         let sandbox = self.sandbox.get().await.map_err(|error| {
             tracing::error!(%error, "extensions cannot run");
             Turned::Failed(Failure::Internal)
         })?;
         // What is refused here was not asked, so it says nothing about how well the extension is.
-        source.extension.check(sandbox, &asked).await.map_err(Turned::Refused)?;
+        source.extension.check(sandbox, turn.credit(), &asked).await.map_err(Turned::Refused)?;
         let ready = source.extension.ready(asked).map_err(Turned::Refused)?;
         Ok(Entered { workspace, watched, turn, sandbox, ready })
     }
@@ -236,18 +243,11 @@ impl Inner {
         let visit = Visit { caller: Arc::clone(caller), api: api.clone(), log: log::of(workspace, row) };
         let (extension, version) = (&row.extension, &row.version);
         tracing::debug!(target: log::TARGET, %workspace, extension, version, "a call begins");
-        let (usage, outcome) = loaded::run(&source.extension, &artifact, sandbox, &limits, visit, ready).await;
+        let credit = turn.credit();
+        let (usage, outcome) = loaded::run(&source.extension, &artifact, sandbox, &limits, credit, visit, ready).await;
         drop(turn);
         tracing::debug!(target: log::TARGET, %workspace, extension, version, ?usage, stopped = outcome.is_err(), "a call ended");
-        match watched.ends(end_of(&outcome)) {
-            Change::None => {}
-            Change::Tripped => {
-                tracing::warn!(target: log::TARGET, %workspace, extension, version, "it broke too often and rests for a while");
-            }
-            Change::Recovered => {
-                tracing::info!(target: log::TARGET, %workspace, extension, version, "it is well again");
-            }
-        }
+        log::changed(workspace, row, caller.person_id, watched.ends(end_of(&outcome)));
         outcome.map_err(|stopped| {
             // With lines of its own: those of the call may be used up.
             tell(&log::of(workspace, row), &stopped);
@@ -286,7 +286,7 @@ fn end_of(outcome: &Result<Outcome, Stopped>) -> End {
     match outcome {
         Ok(_) => End::Good,
         Err(Stopped::Busy) => End::Unknown,
-        Err(_) => End::Broken,
+        Err(_) => End::Broken(None),
     }
 }
 
@@ -304,9 +304,10 @@ fn unavailable(message: String, retry_after: u32) -> wire::Stopped {
     wire::Stopped { code: "extension_unavailable".to_owned(), message, limit: None, retry_after: Some(retry_after) }
 }
 
-fn resting(wait: Duration) -> wire::Stopped {
-    let seconds = u32::try_from(wait.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX).max(1);
-    unavailable(format!("The extension broke too often and rests for {seconds} more seconds."), seconds)
+fn rests(resting: Resting) -> wire::Stopped {
+    let seconds = u32::try_from(resting.wait.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX).max(1);
+    let why = if resting.for_caller { "too often in your calls" } else { "for too many callers" };
+    unavailable(format!("The extension broke {why} and rests for {seconds} more seconds."), seconds)
 }
 
 fn crowded() -> wire::Stopped {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use kobana_runtime::extension::{Limits, Settings as SandboxSettings};
+use kobana_runtime::extension::{Limits, Settings as SandboxSettings, Share};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -30,6 +30,8 @@ pub struct Settings {
     pub compiled: usize,
     /// How much room descriptions of extensions may take that are kept in memory.
     pub descriptions: usize,
+    /// What the extensions of one workspace may use at other people's expense.
+    pub share: Share,
     /// When an extension that breaks again and again is left alone.
     pub breaker: BreakerSettings,
     /// What the engine reserves.
@@ -47,6 +49,7 @@ impl Default for Settings {
             queue_wait_ms: 2_000,
             compiled: 256 << 20,
             descriptions: 32 << 20,
+            share: Share::default(),
             breaker: BreakerSettings::default(),
             sandbox: SandboxSettings::default(),
         }
@@ -109,6 +112,9 @@ impl Settings {
         ];
         if let Some((setting, problem, _)) = rules.into_iter().find(|(.., holds)| !holds) {
             return bad(setting.to_owned(), problem);
+        }
+        if let Err(error) = self.share.validate() {
+            return bad(format!("share.{}", error.setting), error.problem);
         }
         if let Err(error) = self.sandbox.validate() {
             return bad(format!("sandbox.{}", error.setting), error.problem);

@@ -25,7 +25,8 @@ impl Extensions {
         if !self.settings.enabled {
             return None;
         }
-        Some(Arc::new(Inspector::new(self.sandbox.clone(), self.settings.limits.clone())))
+        let kobana_extensions::Settings { limits, share, .. } = &self.settings;
+        Some(Arc::new(Inspector::new(self.sandbox.clone(), limits.clone(), share)))
     }
 
     /// What answers for the workspaces of a database.

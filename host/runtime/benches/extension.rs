@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use kobana_runtime::extension::{Api, Artifact, Limits, Sandbox, Settings};
+use kobana_runtime::extension::{Api, Artifact, Credit, Limits, Sandbox, Settings};
 use support::{Kept, hostile, question, scratch};
 
 /// Calls at once, as many as a load generator has connections.
@@ -64,7 +64,7 @@ async fn other(sandbox: &Sandbox, bytes: Bytes) {
     let artifact = twice(sandbox, bytes).await;
     let mut times = Vec::new();
     for _ in 0..100 {
-        let (usage, description) = sandbox.describe(&artifact, &Limits::default()).await;
+        let (usage, description) = sandbox.describe(&artifact, &Limits::default(), &free()).await;
         description.unwrap();
         times.push((usage.time, usage.time));
         if times.len() == 100 {
@@ -75,10 +75,16 @@ async fn other(sandbox: &Sandbox, bytes: Bytes) {
     resident("describe");
 }
 
+/// At nobody's expense.
+fn free() -> Arc<Credit> {
+    Arc::new(Credit::unlimited())
+}
+
 /// How long a call took for its caller, and how long from the store's beginning to its end.
 async fn ask(sandbox: &Sandbox, artifact: &Artifact, tool: &str, api: &Arc<dyn Api>) -> (Duration, Duration) {
     let begin = Instant::now();
-    let (usage, outcome) = sandbox.run(artifact, &Limits::default(), question(tool, "/emails"), Arc::clone(api)).await;
+    let question = question(tool, "/emails");
+    let (usage, outcome) = sandbox.run(artifact, &Limits::default(), &free(), question, Arc::clone(api)).await;
     outcome.unwrap();
     (begin.elapsed(), usage.time)
 }

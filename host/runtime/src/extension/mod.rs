@@ -6,12 +6,14 @@
 //! the call, and only the call, with a [`Stopped`] that names it.
 //!
 //! Whoever reads the code begins with `sandbox.rs` (the way of a call), then `state.rs` (what is counted) and `load.rs` (what is
-//! linked).
+//! linked). Whose turn it is
+//! stands in `credit.rs` and `threads.rs`.
 
 mod answer;
 mod api;
 #[allow(missing_docs, unreachable_pub, unsafe_code, clippy::all, reason = "generated")]
 mod bindings;
+mod credit;
 mod host;
 mod json;
 mod load;
@@ -24,6 +26,7 @@ mod stopped;
 mod threads;
 
 pub use api::{Api, ApiFailure, Level, Nobody, Request, Response, Who};
+pub use credit::{Credit, Share};
 pub use load::{Artifact, Unfit};
 pub use sandbox::{Context, Question, Sandbox};
 pub use settings::{Limits, Settings};

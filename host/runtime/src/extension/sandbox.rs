@@ -6,17 +6,15 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use kobana_wire::extension::{Answers, Client, Description, Outcome};
-use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
-use tracing::Span;
 use wasmtime::component::Linker;
 use wasmtime::{Store, UpdateDeadline};
 
 use super::answer;
 use super::api::{Api, Nobody};
 use super::bindings::Extension;
-use super::host::Aborting;
+use super::credit::Credit;
 use super::load::{self, Artifact, Unfit};
 use super::settings::{Limits, Settings};
 use super::state::State;
@@ -121,21 +119,31 @@ impl Sandbox {
         let inner = Arc::clone(&self.0);
         let work = move || load::load(&inner.linker, &inner.settings, &bytes);
         let threads = self.0.threads().map_err(Unfit::Unusable)?;
-        match threads.spawn_blocking(work).await {
+        match threads.block(work).await {
             Ok(artifact) => artifact,
             Err(_) => Err(Unfit::Unusable("the compiler broke".to_owned())),
         }
     }
 
     /// Does other work that a tenant can make long, such as checking what somebody sends against a tenant's schema, on the threads
-    /// that extensions compute on: with little priority. It must end by itself, and soon. None if it cannot be done, or panicked.
-    pub async fn aside<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-        self.0.threads().ok()?.spawn(async move { work() }).await.ok()
+    /// that extensions compute on: with little priority, and at the expense of the tenant's account. It must end by itself, and soon.
+    /// None if it cannot be done, or panicked.
+    pub async fn aside<T: Send + 'static>(
+        &self,
+        credit: &Arc<Credit>,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        self.0.threads().ok()?.compute(Arc::clone(credit), async move { work() }).await.ok()
     }
 
     /// Asks an extension what it is. Nobody calls: the API refuses, and what it logs goes to `tracing` at level debug.
-    pub async fn describe(&self, artifact: &Artifact, limits: &Limits) -> (Usage, Result<Description, Stopped>) {
-        self.describe_as(artifact, limits, Arc::new(Nobody)).await
+    pub async fn describe(
+        &self,
+        artifact: &Artifact,
+        limits: &Limits,
+        credit: &Arc<Credit>,
+    ) -> (Usage, Result<Description, Stopped>) {
+        self.describe_as(artifact, limits, credit, Arc::new(Nobody)).await
     }
 
     /// Asks an extension what it is, with a log of the caller's choice.
@@ -143,9 +151,10 @@ impl Sandbox {
         &self,
         artifact: &Artifact,
         limits: &Limits,
+        credit: &Arc<Credit>,
         api: Arc<dyn Api>,
     ) -> (Usage, Result<Description, Stopped>) {
-        let (usage, answer) = self.call(artifact, limits, Ask::Describe, api).await;
+        let (usage, answer) = self.call(artifact, limits, credit, Ask::Describe, api).await;
         let description = answer.and_then(|answer| match answer {
             Answer::Description(description) => Ok(description),
             Answer::Outcome(_) => Err(Stopped::BadAnswer("it is no description".to_owned())),
@@ -155,17 +164,19 @@ impl Sandbox {
 
     /// Puts a question to an extension.
     ///
-    /// It runs in an instance of its own that begins with nothing and is thrown away, on a thread of low priority. Calls of the
-    /// API run on the present async runtime and in the present span. When the returned future is dropped, the call ends
+    /// It runs in an instance of its own that begins with nothing and is thrown away, on threads of low priority, and at the expense
+    /// of an account: without credit it computes when nothing else does, and waits before it calls the API. Calls of the API
+    /// run on the present async runtime and in the present span. When the returned future is dropped, the call ends
     /// within a tick, and all that it has is freed.
     pub async fn run(
         &self,
         artifact: &Artifact,
         limits: &Limits,
+        credit: &Arc<Credit>,
         question: Question,
         api: Arc<dyn Api>,
     ) -> (Usage, Result<Outcome, Stopped>) {
-        let (usage, answer) = self.call(artifact, limits, Ask::Question(question), api).await;
+        let (usage, answer) = self.call(artifact, limits, credit, Ask::Question(question), api).await;
         let outcome = answer.and_then(|answer| match answer {
             Answer::Outcome(outcome) => Ok(outcome),
             Answer::Description(_) => Err(Stopped::BadAnswer("it is a description".to_owned())),
@@ -177,6 +188,7 @@ impl Sandbox {
         &self,
         artifact: &Artifact,
         limits: &Limits,
+        credit: &Arc<Credit>,
         ask: Ask,
         api: Arc<dyn Api>,
     ) -> (Usage, Result<Answer, Stopped>) {
@@ -188,11 +200,10 @@ impl Sandbox {
                 return (Usage::default(), Err(Stopped::Busy));
             }
         };
-        let state = State::new(&self.0.settings, limits, api, Handle::current(), Span::current());
+        let state = State::new(&self.0.settings, limits, api, Arc::clone(credit));
         let settings = Arc::clone(&self.0.settings);
         let call = Call { artifact: artifact.clone(), settings, limits: limits.clone(), state, permit };
-        let mut call = Aborting(threads.spawn(call.run(ask)));
-        match (&mut call.0).await {
+        match threads.compute(Arc::clone(credit), call.run(ask)).await {
             Ok(ended) => ended,
             Err(problem) => {
                 tracing::error!(%problem, "a call of an extension did not come to its end");
@@ -209,10 +220,9 @@ impl Inner {
         timeout(self.settings.queue_wait(), running.acquire_owned()).await.ok()?.ok()
     }
 
-    fn threads(&self) -> Result<&Handle, String> {
+    fn threads(&self) -> Result<&Threads, String> {
         let engage = || self.engage().map_err(|problem| problem.to_string());
-        let engaged = self.engaged.get_or_init(engage).as_ref().map_err(Clone::clone)?;
-        engaged.threads.handle().ok_or_else(|| "the threads have ended".to_owned())
+        self.engaged.get_or_init(engage).as_ref().map(|engaged| &engaged.threads).map_err(Clone::clone)
     }
 
     fn engage(&self) -> std::io::Result<Engaged> {

@@ -22,8 +22,8 @@ pub struct Settings {
     pub calls: u32,
     /// How long a call waits for one of them to end before it is turned away.
     pub queue_wait_ms: u64,
-    /// Threads that extensions compute on. They have a lower priority than the server's own. Half of the processors unless
-    /// set. 1 to 256.
+    /// Threads that extensions compute on, and as many more that go on when nothing else wants a processor. All have a lower priority
+    /// than the server's own. Half of the processors unless set. 1 to 256.
     pub threads: Option<u32>,
     /// The largest component that is compiled. At least 64 KiB.
     pub component: usize,
@@ -163,7 +163,7 @@ impl Limits {
     }
 }
 
-fn first(rules: &[(&'static str, &'static str, bool)]) -> Result<(), LimitsError> {
+pub(super) fn first(rules: &[(&'static str, &'static str, bool)]) -> Result<(), LimitsError> {
     match rules.iter().find(|(.., holds)| !holds) {
         None => Ok(()),
         Some((setting, problem, _)) => Err(LimitsError { setting, problem }),

@@ -9,6 +9,7 @@ use wasmtime::{ResourceLimiter, Result};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use super::api::{Api, Level};
+use super::credit::Credit;
 use super::output::{Journal, Output};
 use super::settings::{Limits, Settings};
 use super::stopped::Stopped;
@@ -16,6 +17,8 @@ use super::stopped::Stopped;
 /// The data of a store.
 pub(super) struct State {
     pub(super) api: Arc<dyn Api>,
+    /// What calls of it are charged to.
+    pub(super) credit: Arc<Credit>,
     /// Where calls of the API run.
     pub(super) outside: Handle,
     /// Under which they are logged.
@@ -30,7 +33,9 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn new(settings: &Settings, limits: &Limits, api: Arc<dyn Api>, outside: Handle, span: Span) -> Self {
+    /// The data for a call that is made on the present async runtime and in the present span.
+    pub(super) fn new(settings: &Settings, limits: &Limits, api: Arc<dyn Api>, credit: Arc<Credit>) -> Self {
+        let (outside, span) = (Handle::current(), Span::current());
         let journal = Arc::new(Journal::new(Arc::clone(&api), limits.log));
         let mut table = ResourceTable::new();
         table.set_max_capacity(settings.handles);
@@ -40,7 +45,8 @@ impl State {
             .max_random_size(limits.output as u64)
             .build();
         let room = Room::new(limits);
-        Self { api, outside, span, journal, room, host_calls: 0, api_calls: 0, limits: limits.clone(), table, wasi }
+        let limits = limits.clone();
+        Self { api, credit, outside, span, journal, room, host_calls: 0, api_calls: 0, limits, table, wasi }
     }
 
     /// What the call may compute.

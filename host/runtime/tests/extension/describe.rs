@@ -5,12 +5,12 @@ use std::sync::Arc;
 use kobana_runtime::extension::{Api, Limits, Stopped, Usage};
 use kobana_wire::extension::Description;
 
-use crate::support::{Case, Kept, hostile, question, sandbox, tight};
+use crate::support::{Case, Kept, free, hostile, question, sandbox, tight};
 
 async fn describe(mode: &str, limits: &Limits) -> (Usage, Result<Description, Stopped>) {
     let case = Case::new().await;
     let artifact = case.sandbox.compile(hostile(mode)).await.expect("it compiles");
-    let ended = case.sandbox.describe(&artifact, limits).await;
+    let ended = case.sandbox.describe(&artifact, limits, &case.credit).await;
     assert_eq!(case.text("count", "").await, "1", "the sandbox is well");
     ended
 }
@@ -44,11 +44,11 @@ async fn it_ends_even_if_it_does_not() {
 async fn so_does_one_that_does_not_even_start() {
     let case = Case::new().await;
     let artifact = case.sandbox.compile(hostile("at-start")).await.expect("it compiles");
-    let (_, stopped) = case.sandbox.describe(&artifact, &tight()).await;
+    let (_, stopped) = case.sandbox.describe(&artifact, &tight(), &case.credit).await;
     assert_eq!(stopped, Err(Stopped::Fuel(tight().fuel)));
     let limits = Limits { fuel: u64::MAX / 2, time_ms: 100, ..tight() };
     let api: Arc<dyn Api> = Arc::<Kept>::default();
-    let (_, stopped) = case.sandbox.run(&artifact, &limits, question("count", ""), api).await;
+    let (_, stopped) = case.sandbox.run(&artifact, &limits, &case.credit, question("count", ""), api).await;
     assert_eq!(stopped, Err(Stopped::Time(100)));
     assert_eq!(case.text("count", "").await, "1", "the sandbox is well");
 }
@@ -60,7 +60,7 @@ async fn one_that_breaks_leaves_its_last_words() {
     let sandbox = sandbox();
     let artifact = sandbox.compile(hostile("traps-it")).await.expect("it compiles");
     let kept = Arc::new(Kept::default());
-    let (_, stopped) = sandbox.describe_as(&artifact, &tight(), Arc::clone(&kept) as Arc<dyn Api>).await;
+    let (_, stopped) = sandbox.describe_as(&artifact, &tight(), &free(), Arc::clone(&kept) as Arc<dyn Api>).await;
     assert!(stopped.is_err());
     assert!(kept.lines.lock().unwrap().iter().any(|(_, line)| line == "as told"));
 }

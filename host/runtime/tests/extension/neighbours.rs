@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use kobana_runtime::extension::{Api, Limits, Settings, Stopped};
+use kobana_runtime::extension::{Api, Credit, Limits, Settings, Share, Stopped};
 use tokio::time::{sleep, timeout};
 
 use crate::support::{Case, question, settings, text, tight};
@@ -103,11 +103,41 @@ async fn nothing_leaks() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_artifact_outlives_its_sandbox_and_its_clones() {
     let case = Case::new().await;
-    let Case { sandbox, artifact, api } = case;
+    let Case { sandbox, artifact, api, credit } = case;
     let clone = artifact.clone();
     drop(artifact);
-    let (_, outcome) = sandbox.run(&clone, &tight(), question("count", ""), Arc::clone(&api) as Arc<dyn Api>).await;
+    let (_, outcome) =
+        sandbox.run(&clone, &tight(), &credit, question("count", ""), Arc::clone(&api) as Arc<dyn Api>).await;
     assert_eq!(text(outcome.unwrap()), "1");
     drop(sandbox);
     drop(clone);
+}
+
+/// Two calls of the API that take 50 ms each, on an account that then needs 10 s until something is left: the second one is not made.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_has_used_the_api_too_much_waits_and_no_longer_than_its_time() {
+    let mut case = Case::new().await;
+    let limits = Limits { time_ms: 4_000, ..tight() };
+    case.credit = Arc::new(Credit::new(&Share { api_ms: 1, api_saved_ms: 10, ..Share::default() }));
+    let (usage, outcome) = case.ask(&limits, question("call_forever", "/wait/50")).await;
+    assert_eq!(outcome, Err(Stopped::Time(4_000)));
+    assert_eq!((usage.api_calls, case.api.begun.lock().unwrap().len()), (2, 1));
+    // What calls nobody does not wait.
+    assert_eq!(case.text("count", "").await, "1");
+    // Who is let wait long enough gets through: each call costs 5 ms, and they come back within 50.
+    case.credit = Arc::new(Credit::new(&Share { api_ms: 100, api_saved_ms: 1, ..Share::default() }));
+    let (usage, outcome) = case.ask(&tight(), question("call_forever", "/wait/5")).await;
+    assert_eq!((usage.api_calls, outcome), (20, Err(Stopped::ApiCalls(20))));
+}
+
+/// Whoever has computed too much computes on, and ends by its own limit.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_has_computed_too_much_still_gets_an_answer() {
+    let mut case = Case::with(Settings { threads: Some(1), ..settings() }).await;
+    case.credit = Arc::new(Credit::new(&Share { call_ms: 1, compute_ms: 1, compute_saved_ms: 1, ..Share::default() }));
+    for _ in 0..2 {
+        let (usage, stopped) = case.stopped(&tight(), "spin", "").await;
+        assert_eq!((usage.fuel, stopped), (tight().fuel, Stopped::Fuel(tight().fuel)));
+    }
+    assert_eq!(case.text("call", "/emails").await, "200 /emails");
 }

@@ -11,8 +11,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use kobana_runtime::dispatch::Method;
 use kobana_runtime::extension::{
-    Api, ApiFailure, Artifact, Context, Level, Limits, Question, Request, Response, Sandbox, Settings, Stopped, Usage,
-    Who,
+    Api, ApiFailure, Artifact, Context, Credit, Level, Limits, Question, Request, Response, Sandbox, Settings, Stopped,
+    Usage, Who,
 };
 use kobana_wire::extension::{Content, Outcome};
 use tokio::time::sleep;
@@ -56,11 +56,17 @@ pub(crate) fn hostile(mode: &str) -> Bytes {
     bytes.into()
 }
 
+/// For calls at nobody's expense.
+pub(crate) fn free() -> Arc<Credit> {
+    Arc::new(Credit::unlimited())
+}
+
 /// A sandbox with the hostile extension, which can be asked as often as one likes.
 pub(crate) struct Case {
     pub(crate) sandbox: Sandbox,
     pub(crate) artifact: Artifact,
     pub(crate) api: Arc<Kept>,
+    pub(crate) credit: Arc<Credit>,
 }
 
 impl Case {
@@ -71,11 +77,12 @@ impl Case {
     pub(crate) async fn with(settings: Settings) -> Self {
         let sandbox = sandbox_with(settings);
         let artifact = sandbox.compile(hostile("harmless")).await.expect("it compiles");
-        Self { sandbox, artifact, api: Arc::default() }
+        Self { sandbox, artifact, api: Arc::default(), credit: free() }
     }
 
     pub(crate) async fn ask(&self, limits: &Limits, question: Question) -> (Usage, Result<Outcome, Stopped>) {
-        self.sandbox.run(&self.artifact, limits, question, Arc::clone(&self.api) as Arc<dyn Api>).await
+        let api = Arc::clone(&self.api) as Arc<dyn Api>;
+        self.sandbox.run(&self.artifact, limits, &self.credit, question, api).await
     }
 
     /// Has a tool run into something, and makes sure that a good call works right after.

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use kobana_runtime::extension::{Limits, Sandbox, Settings, Stopped, Unfit};
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 
-use crate::support::{component, hostile, sandbox, sandbox_with, settings, tight};
+use crate::support::{component, free, hostile, sandbox, sandbox_with, settings, tight};
 
 async fn refused(sandbox: &Sandbox, bytes: impl Into<Bytes>) -> Unfit {
     sandbox.compile(bytes.into()).await.expect_err("it is refused")
@@ -38,7 +38,7 @@ fn around(more: &str) -> Vec<u8> {
 async fn described(bytes: Vec<u8>, limits: &Limits) -> Stopped {
     let sandbox = sandbox();
     let artifact = sandbox.compile(bytes.into()).await.expect("it compiles");
-    sandbox.describe(&artifact, limits).await.1.expect_err("it is stopped")
+    sandbox.describe(&artifact, limits, &free()).await.1.expect_err("it is stopped")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use kobana_api::extensions::NotInspected;
 use kobana_contract::Caller;
 use kobana_extensions::{Asked, Loaded, Visit};
-use kobana_runtime::extension::{Level, Limits, Sandbox, Stopped, Usage};
+use kobana_runtime::extension::{Credit, Level, Limits, Sandbox, Stopped, Usage};
 use kobana_store::demo::workspaces;
 use kobana_wire::extension::{Description, Outcome, Stopped as Told};
 use sha2::{Digest as _, Sha256};
@@ -55,7 +55,8 @@ impl Bench {
         let file = path.display().to_string();
         let digest = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        let loaded = Loaded::load(&self.sandbox, &self.settings.limits, bytes).await;
+        let credit = Arc::new(Credit::unlimited());
+        let loaded = Loaded::load(&self.sandbox, &self.settings.limits, &credit, bytes).await;
         let loaded = loaded.map_err(|refused| match refused {
             NotInspected::Refused(faults) => {
                 let head = format!("{file}: it is no extension that a server would take");
