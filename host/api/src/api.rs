@@ -19,6 +19,8 @@ use crate::error::ApiError;
 use crate::extensions::{Inspector, Lifecycle};
 use crate::handlers;
 use crate::intake::Intake;
+use crate::local::LocalApi;
+use crate::operations::{Operations, Table};
 use crate::vault::Vault;
 use crate::worker::Wake;
 
@@ -54,6 +56,7 @@ pub enum BuildError {
 #[derive(Debug, Clone)]
 pub struct Api {
     router: Router,
+    table: Arc<Table>,
     wake: Wake,
     courier: Courier,
 }
@@ -108,8 +111,8 @@ impl Api {
             courier: courier.clone(),
             extensions,
         });
-        let router = dressed(handlers::mount_all(Router::new(), &shared)?);
-        Ok(Self { router, wake, courier })
+        let Operations { router, table, .. } = handlers::mount_all(Operations::new(shared))?;
+        Ok(Self { router: dressed(router), table: Arc::new(table), wake, courier })
     }
 
     /// What sends deliveries to webhooks, once it is started.
@@ -128,6 +131,17 @@ impl Api {
     pub fn router(&self) -> Router {
         self.router.clone()
     }
+
+    #[cfg(test)]
+    pub(crate) fn table(&self) -> Arc<Table> {
+        Arc::clone(&self.table)
+    }
+
+    /// The same operations for whoever calls them from this process.
+    #[must_use]
+    pub fn local(&self) -> LocalApi {
+        LocalApi::new(Arc::clone(&self.table))
+    }
 }
 
 /// What is true of every route: there is always an answer, and nobody keeps it.
@@ -141,9 +155,14 @@ fn dressed(routes: Router) -> Router {
 
 /// Answers with no more than that something went wrong; what it was goes to the log.
 fn panicked(panic: Box<dyn Any + Send>) -> Response {
+    panic_error(panic.as_ref()).into_response()
+}
+
+/// What a handler's panic means to the caller.
+pub(crate) fn panic_error(panic: &(dyn Any + Send)) -> ApiError {
     let message = panic.downcast_ref::<String>().map(String::as_str);
     let message = message.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
-    ApiError::internal(format!("a handler panicked: {message}")).into_response()
+    ApiError::internal(format!("a handler panicked: {message}"))
 }
 
 pub(crate) async fn no_store(mut response: Response<Body>) -> Response<Body> {

@@ -1,18 +1,16 @@
-//! The way of every request, from a matched route to the handler (inbox-api.yaml, Access): scope, workspace,
+//! The way of every request, from where its operation is known to the handler (inbox-api.yaml, Access): scope, workspace,
 //! permission, media type and size, body and query. What comes after, existence and rules, is the handler's.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
-use axum::Router;
+use async_trait::async_trait;
 use axum::body::Body;
-use axum::extract::{FromRequestParts as _, RawPathParams, Request};
-use axum::response::{IntoResponse as _, Response};
-use axum::routing::{MethodFilter, on};
-use http::request::Parts;
 use http::{HeaderMap, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use jsonschema::ValidationError;
-use kobana_contract::{Caller, Described, Method, Operation, Timestamp};
+use kobana_contract::operation::properties;
+use kobana_contract::{Caller, Described, Operation, Timestamp};
 use kobana_store::suggest::Suggestions;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -26,7 +24,7 @@ use crate::json;
 use crate::paging::Paging;
 use crate::problems::Problems;
 use crate::query;
-use crate::reply::Reply;
+use crate::reply::{Reply, Written};
 use crate::schema::Checker;
 
 /// The largest JSON body in bytes (inbox-api.yaml, Shapes).
@@ -70,99 +68,106 @@ pub(crate) trait Handle: Operation {
     }
 }
 
-/// Asks an operation, by its presence in a request's extensions, to say what it would act on instead of doing it: the answer
-/// is 200 with `{data}`, or the refusal that the operation would give.
-#[derive(Debug, Clone, Copy)]
-pub struct Prepare;
-
-/// Asks a list, by its presence in a request's extensions, to offer rows instead of showing them: the answer is 200 with
-/// `{data: {values, total}}`, or the refusal that the list would give.
+/// What is wanted of an operation.
 #[derive(Debug, Clone)]
-pub struct Suggest {
-    /// What was typed so far.
-    pub prefix: String,
+pub(crate) enum Purpose {
+    /// That it is carried out.
+    Act,
+    /// To know what it would act on: 200 with `{data}`, or the refusal that the operation would give.
+    Prepare,
+    /// Of a list, to offer rows that complete what was typed so far: 200 with `{data: {values, total}}`, or the refusal that
+    /// the list would give.
+    Suggest(String),
 }
 
-/// Adds the route of an operation, made of the method and the path that the contract says.
-///
-/// # Errors
-/// When a schema of the contract is no JSON Schema.
-pub(crate) fn mount<O: Handle>(router: Router, shared: &Arc<Shared>) -> Result<Router, ValidationError<'static>> {
-    const {
-        assert!(
-            matches!(
-                (<O::Gate as Gate>::RULE, O::SPEC.workspace),
-                (kobana_contract::WorkspaceRule::One, kobana_contract::WorkspaceRule::One)
-                    | (kobana_contract::WorkspaceRule::None, kobana_contract::WorkspaceRule::None)
-            ),
-            "the gate follows another rule than the contract"
-        )
-    };
-    let endpoint = Arc::new(Endpoint::of::<O>(Arc::clone(shared))?);
-    let serve = move |request: Request| {
-        let endpoint = Arc::clone(&endpoint);
-        async move { serve::<O>(&endpoint, request).await.unwrap_or_else(ApiError::into_response) }
-    };
-    Ok(router.route(O::SPEC.path, on(filter(O::SPEC.method), serve)))
+/// What came for an operation, whichever way it came.
+pub(crate) struct Asked<'a> {
+    pub(crate) caller: Arc<Caller>,
+    /// The variables of the path, decoded; none if one of them is no UTF-8, and so names nothing.
+    pub(crate) path: Option<Map<String, Value>>,
+    /// As `application/x-www-form-urlencoded` has it.
+    pub(crate) query: &'a str,
+    pub(crate) headers: &'a HeaderMap,
+    pub(crate) body: Body,
+    pub(crate) purpose: Purpose,
 }
 
-const fn filter(method: Method) -> MethodFilter {
-    match method {
-        Method::Get => MethodFilter::GET,
-        Method::Post => MethodFilter::POST,
-        Method::Put => MethodFilter::PUT,
-        Method::Patch => MethodFilter::PATCH,
-        Method::Delete => MethodFilter::DELETE,
-    }
+/// An operation, whichever it is.
+#[async_trait]
+pub(crate) trait Serve: Send + Sync {
+    /// Answers.
+    ///
+    /// # Errors
+    /// The refusal.
+    async fn serve(&self, asked: Asked<'_>) -> Result<Written, ApiError>;
 }
 
 /// What an operation needs at run time, made once.
-struct Endpoint {
+pub(crate) struct Endpoint<O> {
     shared: Arc<Shared>,
     query: Checker,
     body: Option<Checker>,
+    /// Whether it is a list, which comes in pages.
+    is_list: bool,
+    operation: PhantomData<fn() -> O>,
 }
 
-impl Endpoint {
-    fn of<O: Operation>(shared: Arc<Shared>) -> Result<Self, ValidationError<'static>> {
+impl<O: Handle> Endpoint<O> {
+    /// Makes it of what the contract says.
+    ///
+    /// # Errors
+    /// When a schema of the contract is no JSON Schema.
+    pub(crate) fn new(shared: Arc<Shared>) -> Result<Self, ValidationError<'static>> {
+        const {
+            assert!(
+                matches!(
+                    (<O::Gate as Gate>::RULE, O::SPEC.workspace),
+                    (kobana_contract::WorkspaceRule::One, kobana_contract::WorkspaceRule::One)
+                        | (kobana_contract::WorkspaceRule::None, kobana_contract::WorkspaceRule::None)
+                ),
+                "the gate follows another rule than the contract"
+            )
+        };
         let described = Described::of::<O>();
         let body = described.body.map(Checker::new).transpose()?;
-        Ok(Self { shared, query: Checker::new(described.query)?, body })
+        let is_list = properties(&described.query).is_some_and(|members| members.contains_key("cursor"));
+        Ok(Self { shared, query: Checker::new(described.query)?, body, is_list, operation: PhantomData })
     }
 }
 
-async fn serve<O: Handle>(endpoint: &Endpoint, request: Request) -> Result<Response, ApiError> {
-    let (mut parts, body) = request.into_parts();
-    let caller = parts.extensions.get::<Arc<Caller>>().cloned().ok_or_else(|| {
-        ApiError::internal("the request came without a caller: a layer in front of the API is missing")
-    })?;
-    gate::check_scope(&caller, &O::SPEC)?;
-    let path = variables(&mut parts).await;
-    let id = path.as_ref().and_then(|path| path.get("id")).and_then(Value::as_str);
-    let place = O::Gate::admit(&caller, &O::SPEC, id)?;
+#[async_trait]
+impl<O: Handle + 'static> Serve for Endpoint<O> {
+    async fn serve(&self, asked: Asked<'_>) -> Result<Written, ApiError> {
+        let Asked { caller, path, query, headers, body, purpose } = asked;
+        gate::check_scope(&caller, &O::SPEC)?;
+        let id = path.as_ref().and_then(|path| path.get("id")).and_then(Value::as_str);
+        let place = O::Gate::admit(&caller, &O::SPEC, id)?;
 
-    let bounds = place.bounds();
-    let (input, ticket) = endpoint.read::<O>(&parts, body, path, &caller, &bounds).await?;
-    let context = Context { shared: Arc::clone(&endpoint.shared), caller, place, now: Timestamp::now() };
-    if parts.extensions.get::<Prepare>().is_some() {
-        return Ok(Reply::ok(O::prepare(context, input).await?).data(|row| row).write()?.into());
-    }
-    if let Some(Suggest { prefix }) = parts.extensions.get() {
-        return Ok(Reply::ok(O::suggest(context, input, prefix).await?).data(|rows| rows).write()?.into());
-    }
-    let now = context.now;
-    let work = async move { O::handle(context, input).await?.write() };
-    match ticket {
-        Some(ticket) => idempotency::once(&endpoint.shared, &ticket, now, work).await,
-        None => Ok(work.await?.into()),
+        let bounds = place.bounds();
+        let (input, ticket) = self.read(headers, query, body, path, &caller, &bounds).await?;
+        let context = Context { shared: Arc::clone(&self.shared), caller, place, now: Timestamp::now() };
+        match purpose {
+            Purpose::Act => {}
+            Purpose::Prepare => return Reply::ok(O::prepare(context, input).await?).data(|row| row).write(),
+            Purpose::Suggest(prefix) => {
+                return Reply::ok(O::suggest(context, input, &prefix).await?).data(|rows| rows).write();
+            }
+        }
+        let now = context.now;
+        let work = async move { O::handle(context, input).await?.write() };
+        match ticket {
+            Some(ticket) => idempotency::once(&self.shared, &ticket, now, work).await,
+            None => work.await,
+        }
     }
 }
 
-impl Endpoint {
+impl<O: Handle> Endpoint<O> {
     /// Reads body and query, and notes everything that is wrong with them.
-    async fn read<O: Handle>(
+    async fn read(
         &self,
-        parts: &Parts,
+        headers: &HeaderMap,
+        query: &str,
         body: Body,
         path: Option<Map<String, Value>>,
         caller: &Caller,
@@ -170,18 +175,21 @@ impl Endpoint {
     ) -> Result<(Input<O>, Option<Ticket>), ApiError> {
         let mut problems = Problems::default();
         let (body, file) = match (&self.body, O::TAKES) {
-            (Some(checker), _) => (read_body(checker, &parts.headers, body, &mut problems).await?, None),
+            (Some(checker), _) => (read_body(checker, headers, body, &mut problems).await?, None),
             (None, Some(taken)) => {
-                let file = upload::receive(self.shared.store.blobs(), taken, &parts.headers, body).await?;
+                let file = upload::receive(self.shared.store.blobs(), taken, headers, body).await?;
                 (Value::Object(Map::new()), Some(file))
             }
             (None, None) => (Value::Object(Map::new()), None),
         };
-        let text = parts.uri.query().unwrap_or_default();
-        let mut query = Value::Object(query::parse(text, self.query.schema(), &mut problems));
+        let mut query = Value::Object(query::parse(query, self.query.schema(), &mut problems));
         self.query.check(&mut query, &mut problems);
-        let page = Paging::read(&self.shared.cursors, &O::SPEC, bounds, path.as_ref(), &query, &mut problems);
-        let key = idempotency::key(&parts.headers, O::SPEC.method, &mut problems);
+        let page = if self.is_list {
+            Paging::read(&self.shared.cursors, &O::SPEC, bounds, path.as_ref(), &query, &mut problems)
+        } else {
+            Paging::none(&self.shared.cursors)
+        };
+        let key = idempotency::key(headers, O::SPEC.method, &mut problems);
         if !problems.is_empty() {
             return Err(ApiError::Invalid(problems));
         }
@@ -191,12 +199,6 @@ impl Endpoint {
         let ticket = key.map(|key| Ticket::new(caller, bounds, key, &O::SPEC, [&path, &query, &asked]));
         Ok((Input { path: typed(path)?, query: typed(query)?, body: typed(body)?, page, file }, ticket))
     }
-}
-
-/// The variables of the path, decoded once; none if one of them is no UTF-8, and so names nothing.
-async fn variables(parts: &mut Parts) -> Option<Map<String, Value>> {
-    let raw = RawPathParams::from_request_parts(parts, &()).await.ok()?;
-    Some(raw.iter().map(|(name, value)| (name.to_owned(), Value::from(value))).collect())
 }
 
 /// Reads the body as far as it may go. No body at all is null, which a schema may allow.

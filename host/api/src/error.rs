@@ -215,7 +215,7 @@ impl ApiError {
         }
     }
 
-    const fn retry_after(&self) -> Option<u32> {
+    pub(crate) const fn retry_after(&self) -> Option<u32> {
         match self {
             Self::RateLimited { retry_after, .. } | Self::Unavailable { retry_after, .. } => Some(*retry_after),
             Self::NoExtensions => Some(RECONFIGURED_AFTER),
@@ -223,7 +223,8 @@ impl ApiError {
         }
     }
 
-    fn log(&self) {
+    /// Writes down what the caller is not told.
+    pub(crate) fn log(&self) {
         match self {
             Self::Internal(cause) => tracing::error!(error = %Chain(cause.as_ref()), "request failed"),
             Self::Unavailable { cause: Some(cause), .. } => {

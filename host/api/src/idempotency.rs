@@ -4,7 +4,6 @@
 //! shown once only. The gates are passed again by every repetition, so an answer is not given again to somebody who may
 //! no longer have it.
 
-use axum::response::Response;
 use http::{HeaderMap, StatusCode};
 use kobana_contract::fields::LONGEST_KEY;
 use kobana_contract::{Caller, Method, Spec, Timestamp};
@@ -59,14 +58,14 @@ pub(crate) async fn once(
     ticket: &Ticket,
     now: Timestamp,
     work: impl Future<Output = Result<Written, ApiError>> + Send,
-) -> Result<Response, ApiError> {
+) -> Result<Written, ApiError> {
     match idempotency::take(&shared.store, &ticket.slot, &ticket.request, now.0).await? {
         Slot::Running => Err(ApiError::IdempotencyInProgress),
         Slot::Other => Err(ApiError::IdempotencyConflict),
         Slot::Answered(status, sealed) => {
             let body = shared.vault.open(&ticket.slot, &sealed)?;
             let status = StatusCode::from_u16(status).map_err(ApiError::internal)?;
-            Ok(Written::json(status, body).into())
+            Ok(Written::json(status, body))
         }
         Slot::Ours => {
             let answer = work.await;
@@ -74,7 +73,7 @@ pub(crate) async fn once(
                 // The work is done: the caller gets its answer, and the slot frees itself after a while.
                 tracing::warn!(error = %error, "an answer could not be kept for repetition");
             }
-            answer.map(Response::from)
+            answer
         }
     }
 }

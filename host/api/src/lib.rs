@@ -1,8 +1,8 @@
 //! Everything behind `/api/v1`: handlers and domain rules.
 //!
-//! [`Api::router`] is served twice by the same code: over HTTP, behind a layer that turns a bearer token into a
-//! [`kobana_contract::Caller`], and in process, by whoever speaks another protocol. Both put an
-//! `Arc<kobana_contract::Caller>` into the request's extensions; nothing here knows a token.
+//! There are two ways to the same endpoints. [`Api::router`] is for HTTP, behind a layer that turns a bearer token into a
+//! [`kobana_contract::Caller`] and puts it into the request's extensions. [`Api::local`] is for whoever speaks another protocol in
+//! this process and knows the caller already. Nothing here knows a token.
 //!
 //! Every request goes the same way (inbox-api.yaml, Access): scope, workspace, permission, media type and size, body
 //! and query, then the handler: existence, conflicts and rules. See `endpoint` for the way and `handlers` for its
@@ -27,6 +27,7 @@ pub mod intake;
 mod json;
 mod local;
 mod lookup;
+mod operations;
 mod paging;
 #[cfg(test)]
 mod plans;
@@ -41,8 +42,7 @@ pub mod worker;
 pub use api::{Api, BuildError, Settings, WebhookSettings};
 pub use delivery::{Courier, CourierError};
 pub use document::document;
-pub use endpoint::{Prepare, Suggest};
 pub use engine::{EngineSettings, Model, OpenAiSettings, SettingsError};
 pub use error::ApiError;
-pub use local::Local;
+pub use local::{Local, LocalApi};
 pub use problems::Problems;

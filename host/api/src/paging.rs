@@ -43,6 +43,11 @@ impl Paging {
         Self { cursors: cursors.clone(), list, after, limit: limit.unwrap_or(default_limit()) }
     }
 
+    /// What is no list has one page, which nobody asks for.
+    pub(crate) fn none(cursors: &Cursors) -> Self {
+        Self { cursors: cursors.clone(), list: String::new(), after: None, limit: default_limit() }
+    }
+
     /// Reads the page out of the rows that the list has.
     ///
     /// # Errors

@@ -98,6 +98,11 @@ impl Written {
     pub(crate) const fn json(status: StatusCode, body: Vec<u8>) -> Self {
         Self { status, body, file: None }
     }
+
+    /// Whether it is a file, which comes as it is read.
+    pub(crate) const fn is_file(&self) -> bool {
+        self.file.is_some()
+    }
 }
 
 impl From<Written> for Response {

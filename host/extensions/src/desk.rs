@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use axum::Router;
-use kobana_api::{ApiError, Local};
+use kobana_api::{ApiError, Local, LocalApi};
 use kobana_contract::{Caller, Scope};
 use kobana_runtime::extension::{Api, ApiFailure, Level, Request, Response, Who};
 use kobana_wire::{Failure, Method};
@@ -22,8 +21,8 @@ pub type Log = Arc<dyn Fn(Level, &str) + Send + Sync>;
 pub struct Visit {
     /// The caller. An extension never has more than that.
     pub caller: Arc<Caller>,
-    /// The router of `/api/v1`.
-    pub api: Router,
+    /// The operations of `/api/v1`.
+    pub api: LocalApi,
     /// Where its log goes.
     pub log: Log,
 }
@@ -47,7 +46,7 @@ impl Desk {
         let Visit { caller, api, log } = visit;
         let scopes = both(&caller.scopes, declared);
         let caller = Arc::new(Caller { scopes, ..Caller::clone(&caller) });
-        Self { api: Local { router: api, caller }, read_only, log }
+        Self { api: Local { api, caller }, read_only, log }
     }
 
     fn refuse(&self, why: &str) -> ApiFailure {
@@ -113,7 +112,7 @@ fn first_segment(path: &str) -> Option<&str> {
 fn is_path(path: &str) -> bool {
     let plain = first_segment(path).is_some_and(|segment| segment.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'));
     let fits = path.len() <= LONGEST_PATH && path.starts_with('/') && !path.contains(['?', '#']);
-    plain && fits && path.bytes().all(|byte| byte.is_ascii_graphic()) && path.parse::<axum::http::Uri>().is_ok()
+    plain && fits && path.bytes().all(|byte| byte.is_ascii_graphic()) && path.parse::<http::Uri>().is_ok()
 }
 
 /// What the API would answer.

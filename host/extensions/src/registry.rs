@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use axum::Router;
+use kobana_api::LocalApi;
 use kobana_contract::Caller;
 use kobana_runtime::extension::{Artifact, Level, Sandbox, Stopped};
 use kobana_store::extensions::{self, Enabled};
@@ -136,7 +136,7 @@ impl Registry {
     ///
     /// # Errors
     /// When the database cannot be asked, or the sandbox cannot be set up.
-    pub async fn use_offer(&self, caller: &Arc<Caller>, api: &Router, wanted: Use) -> Result<Outcome, Failure> {
+    pub async fn use_offer(&self, caller: &Arc<Caller>, api: &LocalApi, wanted: Use) -> Result<Outcome, Failure> {
         let (Some(catalogue), Some(member)) = (self.catalogue(caller).await?, caller.workspace()) else {
             return Ok(Outcome::Missing);
         };
@@ -171,7 +171,7 @@ impl Inner {
     async fn catalogue(&self, workspace: Uuid) -> Result<Arc<Catalogue>, Failure> {
         let read =
             async |_: &Uuid| extensions::enabled(self.store.reads(), workspace).await.map(|rows| Some(Arc::from(rows)));
-        let rows = self.enabled.get(&self.store, workspace, read).await.map_err(|error| failure(&error))?;
+        let rows = self.enabled.get(&self.store.moment(), workspace, read).await.map_err(|error| failure(&error))?;
         let rows: Arc<[Enabled]> = rows.unwrap_or_default();
         if let Some(known) = self.catalogues.get(&workspace).filter(|known| *known.rows() == *rows) {
             return Ok(known);
@@ -234,7 +234,7 @@ impl Inner {
         entered: Entered<'_>,
         source: &Source,
         caller: &Arc<Caller>,
-        api: &Router,
+        api: &LocalApi,
     ) -> Result<Outcome, Turned> {
         let Entered { workspace, watched, turn, sandbox, ready } = entered;
         let row = &source.row;

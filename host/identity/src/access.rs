@@ -4,12 +4,18 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use kobana_contract::Timestamp;
-use kobana_store::{Remembered, Store, grants};
+use kobana_store::{Moment, Remembered, Store, grants};
+use quick_cache::sync::Cache;
+use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use crate::{
-    AccessTokenError, AccessTokens, Audience, DEFAULT_REQUESTS_PER_MINUTE, Refusal, Token, TokenSource, token,
+    AccessClaims, AccessTokenError, AccessTokens, Audience, DEFAULT_REQUESTS_PER_MINUTE, Refusal, Token, TokenSource,
+    token,
 };
+
+/// How many verified tokens are kept; they are small.
+const MOST: usize = 10_000;
 
 /// Knows the tokens that the embedded authorization server issued for the MCP endpoint.
 #[derive(Debug, Clone)]
@@ -18,34 +24,23 @@ pub struct IssuedTokens {
     store: Store,
     /// When grants end.
     ends: Arc<Remembered<Uuid, Timestamp>>,
+    /// What was verified, by the digest of the whole token: a signature that is right stays right, since the keys of a process do
+    /// not change. Whether the token has ended and whether its grant stands is asked each time.
+    verified: Arc<Cache<[u8; 32], Arc<Verified>>>,
 }
 
-impl IssuedTokens {
-    /// Tokens that these keys verify, on grants of this database.
-    #[must_use]
-    pub fn new(tokens: AccessTokens, store: Store) -> Self {
-        Self { tokens, store, ends: Arc::default() }
-    }
+/// What a token of ours says.
+#[derive(Debug)]
+struct Verified {
+    grant: Uuid,
+    end: Timestamp,
+    token: Token,
 }
 
-#[async_trait]
-impl TokenSource for IssuedTokens {
-    async fn find(&self, token: &str) -> Result<Option<Token>, Refusal> {
-        let claims = match self.tokens.verify(token) {
-            Ok(claims) => claims,
-            // It may be somebody else's.
-            Err(AccessTokenError::Invalid) => return Ok(None),
-            Err(AccessTokenError::Expired) => return Err(Refusal::Expired),
-            Err(AccessTokenError::WrongAudience) => return Err(Refusal::WrongAudience),
-        };
-        // The signature says what was granted; whether it still is, is looked at for every request.
-        let read = async || grants::live_until(&self.store, claims.grant).await;
-        let end = self.ends.get(&self.store, claims.grant, read).await;
-        let end = end.map_err(|error| Refusal::Unavailable(error.to_string()))?;
-        if end.is_none_or(|end| end <= Timestamp::now()) {
-            return Err(Refusal::Invalid);
-        }
-        Ok(Some(Token {
+impl From<AccessClaims> for Verified {
+    fn from(claims: AccessClaims) -> Self {
+        let end = Timestamp(0).plus_seconds(claims.exp);
+        let token = Token {
             // One grant has one allowance, however many tokens it gets.
             id: claims.grant.to_string(),
             person_id: claims.sub,
@@ -53,9 +48,54 @@ impl TokenSource for IssuedTokens {
             audience: Audience::Mcp,
             scopes: token::scopes(&claims.scope),
             workspace: claims.workspace,
-            expires_at: Some(Timestamp(0).plus_seconds(claims.exp)),
+            expires_at: Some(end),
             requests_per_minute: DEFAULT_REQUESTS_PER_MINUTE,
-        }))
+        };
+        Self { grant: claims.grant, end, token }
+    }
+}
+
+impl IssuedTokens {
+    /// Tokens that these keys verify, on grants of this database.
+    #[must_use]
+    pub fn new(tokens: AccessTokens, store: Store) -> Self {
+        Self { tokens, store, ends: Arc::default(), verified: Arc::new(Cache::new(MOST)) }
+    }
+
+    /// What a token says that has not ended.
+    ///
+    /// # Errors
+    /// Why it is none of ours, or none any more.
+    fn verify(&self, token: &str, now: Timestamp) -> Result<Arc<Verified>, AccessTokenError> {
+        let digest: [u8; 32] = Sha256::digest(token).into();
+        if let Some(verified) = self.verified.get(&digest).filter(|verified| verified.end > now) {
+            return Ok(verified);
+        }
+        let verified = Arc::new(Verified::from(self.tokens.verify(token)?));
+        self.verified.insert(digest, Arc::clone(&verified));
+        Ok(verified)
+    }
+}
+
+#[async_trait]
+impl TokenSource for IssuedTokens {
+    async fn find(&self, token: &str, moment: &Moment<'_>) -> Result<Option<Token>, Refusal> {
+        let now = Timestamp::now();
+        let verified = match self.verify(token, now) {
+            Ok(verified) => verified,
+            // It may be somebody else's.
+            Err(AccessTokenError::Invalid) => return Ok(None),
+            Err(AccessTokenError::Expired) => return Err(Refusal::Expired),
+            Err(AccessTokenError::WrongAudience) => return Err(Refusal::WrongAudience),
+        };
+        // The signature says what was granted; whether it still is, is looked at for every request.
+        let read = async |_: &Uuid| grants::live_until(&self.store, verified.grant).await;
+        let end = self.ends.get(moment, verified.grant, read).await;
+        let end = end.map_err(|error| Refusal::Unavailable(error.to_string()))?;
+        if end.is_none_or(|end| end <= now) {
+            return Err(Refusal::Invalid);
+        }
+        Ok(Some(verified.token.clone()))
     }
 }
 
@@ -67,7 +107,7 @@ mod tests {
     use kobana_store::{Location, grants};
 
     use super::*;
-    use crate::{AccessClaims, Denial, Identity, SigningKey};
+    use crate::{Denial, Identity, SigningKey};
 
     const RESOURCE: &str = "https://inbox.example.com/mcp";
 
@@ -122,14 +162,31 @@ mod tests {
     #[tokio::test]
     async fn a_token_speaks_for_its_person_while_its_grant_stands() {
         let (store, source, grant, token) = granted(None).await;
-        let found = source.find(&token).await.unwrap().unwrap();
+        let found = source.find(&token, &store.moment()).await.unwrap().unwrap();
         assert_eq!((found.person_id, found.client.as_str()), (persons::MARCOS, "client"));
         assert_eq!((found.audience, found.scopes), (Audience::Mcp, vec![Scope::Emails]));
         assert_eq!(found.id, grant.to_string());
         let tx = store.begin().await.unwrap();
         grants::revoke(&tx, grant, Timestamp::now()).await.unwrap();
         tx.commit().await.unwrap();
-        assert_eq!(source.find(&token).await, Err(Refusal::Invalid));
+        assert_eq!(source.find(&token, &store.moment()).await, Err(Refusal::Invalid));
+    }
+
+    #[tokio::test]
+    async fn what_was_verified_ends_with_its_token_and_says_nothing_of_another_one() {
+        let (store, source, _, token) = granted(None).await;
+        for _ in 0..2 {
+            assert!(source.find(&token, &store.moment()).await.unwrap().is_some());
+        }
+        let digest: [u8; 32] = Sha256::digest(&token).into();
+        let known = source.verified.get(&digest).unwrap();
+        assert_eq!(source.verify(&token, known.end.plus_seconds(-1)).map(|found| found.grant), Ok(known.grant));
+        // Past its end it is read again, by whoever knows how far clocks may differ.
+        let (ended, again) = (known.end, source.verify(&token, known.end).unwrap());
+        assert!(!Arc::ptr_eq(&known, &again) && again.end == ended);
+        let (signed, signature) = token.rsplit_once('.').unwrap();
+        let other = format!("{signed}.{}", signature.chars().rev().collect::<String>());
+        assert_eq!(source.find(&other, &store.moment()).await, Ok(None));
     }
 
     #[tokio::test]

@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 
 use async_trait::async_trait;
 use kobana_contract::{Scope, Timestamp};
+use kobana_store::Moment;
 use kobana_store::demo::persons;
 use uuid::Uuid;
 
@@ -113,7 +114,7 @@ impl DemoTokens {
 
 #[async_trait]
 impl TokenSource for DemoTokens {
-    async fn find(&self, token: &str) -> Result<Option<Token>, Refusal> {
+    async fn find(&self, token: &str, _: &Moment<'_>) -> Result<Option<Token>, Refusal> {
         let found = TOKENS.iter().find(|known| known.token == token);
         Ok(found.map(|known| Token {
             id: known.token.to_owned(),

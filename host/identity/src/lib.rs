@@ -6,6 +6,7 @@
 //! the source's affair alone.
 
 mod access;
+mod admission;
 mod allowance;
 mod bearer;
 mod confirmation;
@@ -22,12 +23,15 @@ mod token;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use kobana_contract::{Caller, Choice, Membership, Timestamp};
+use kobana_contract::Timestamp;
 use kobana_store::people::{self, Standing};
-use kobana_store::{Remembered, Store};
+use kobana_store::{Moment, Remembered, Store};
 use uuid::Uuid;
 
+use admission::{Asked, Known};
+
 pub use access::IssuedTokens;
+pub use admission::Admission;
 pub use bearer::{Bearer, bearer};
 pub use confirmation::{Confirmations, Key, KeyError, KeyRing};
 pub use demo::{DemoToken, DemoTokens};
@@ -43,20 +47,12 @@ pub use token::{Audience, Refusal, Sources, Token, TokenSource};
 /// Seconds to wait when the store cannot be asked.
 const RETRY_AFTER: u32 = 1;
 
-/// A verified caller, and what is left of the allowance.
-#[derive(Debug, Clone)]
-pub struct Admission {
-    /// The caller.
-    pub caller: Arc<Caller>,
-    /// What is left.
-    pub allowance: Allowance,
-}
-
 /// Proves credentials.
 pub struct Identity {
     store: Store,
     tokens: Box<dyn TokenSource>,
-    standings: Remembered<Uuid, Standing>,
+    standings: Remembered<Uuid, Arc<Standing>>,
+    callers: Remembered<Asked, Known>,
     allowances: allowance::Allowances,
 }
 
@@ -68,6 +64,7 @@ impl Identity {
             store,
             tokens: Box::new(tokens),
             standings: Remembered::default(),
+            callers: Remembered::default(),
             allowances: allowance::Allowances::default(),
         }
     }
@@ -83,42 +80,32 @@ impl Identity {
         workspace: Option<&str>,
         audience: Audience,
     ) -> Result<Admission, Denial> {
+        let moment = self.store.moment();
         let token = match bearer(authorization) {
             Bearer::Absent => return Err(Denial::Missing),
             Bearer::Malformed => return Err(Denial::Invalid),
-            Bearer::Token(token) => self.tokens.find(token).await.map_err(denial)?.ok_or(Denial::Invalid)?,
+            Bearer::Token(token) => self.tokens.find(token, &moment).await.map_err(denial)?.ok_or(Denial::Invalid)?,
         };
         check(&token, audience, Timestamp::now())?;
-        let Standing { person, memberships } = self.person(&token).await?;
-        let allowance = self.allowances.take(&token.id, token.requests_per_minute)?;
-        let choice = choose(&memberships, workspace);
-        let caller = Caller {
-            person_id: person.id,
-            person_name: person.name,
-            person_email: person.email,
-            organization_id: person.organization_id,
-            organization_name: person.organization_name,
-            credential_id: token.id,
-            client: token.client,
-            scopes: token.scopes,
-            expires_at: token.expires_at,
-            memberships,
-            choice,
-        };
-        Ok(Admission { caller: Arc::new(caller), allowance })
+        let requests_per_minute = token.requests_per_minute;
+        let known = self.known(&moment, token, workspace).await?;
+        let allowance = self.allowances.take(&known.caller.credential_id, requests_per_minute)?;
+        Ok(Admission::new(known, allowance))
     }
 
-    async fn person(&self, token: &Token) -> Result<Standing, Denial> {
-        let mut standing = self.standing(token.person_id).await?;
-        if let Some(only) = token.workspace {
-            standing.memberships.retain(|member| member.workspace_id == only);
-        }
-        Ok(standing)
+    /// The caller that a token makes of its person as they stand now.
+    async fn known(&self, moment: &Moment<'_>, token: Token, workspace: Option<&str>) -> Result<Known, Denial> {
+        let standing = self.standing(moment, token.person_id).await?;
+        let choice = admission::choose(admission::reach(&standing.memberships, token.workspace), workspace);
+        let make = async |asked: &Asked| Ok(Some(admission::caller(&standing, &asked.token, choice).into()));
+        let known = self.callers.get(moment, Asked { token, choice }, make).await;
+        known.map_err(unavailable)?.ok_or(Denial::Invalid)
     }
 
     /// Whether the person is still active, and what they reach, as it stands at every request.
-    async fn standing(&self, person: Uuid) -> Result<Standing, Denial> {
-        let found = self.standings.get(&self.store, person, async || people::standing(&self.store, person).await).await;
+    async fn standing(&self, moment: &Moment<'_>, person: Uuid) -> Result<Arc<Standing>, Denial> {
+        let read = async |_: &Uuid| people::standing(&self.store, person).await.map(|found| found.map(Arc::new));
+        let found = self.standings.get(moment, person, read).await;
         found.map_err(unavailable)?.filter(|found| found.person.active).ok_or(Denial::Invalid)
     }
 }
@@ -148,51 +135,14 @@ fn check(token: &Token, audience: Audience, now: Timestamp) -> Result<(), Denial
     }
 }
 
-/// Picks the workspace of a request: the one named, by UUID first, else the only one (inbox-api.yaml, Workspace).
-fn choose(memberships: &[Membership], named: Option<&str>) -> Choice {
-    let Some(name) = named else {
-        return match memberships {
-            [] => Choice::Nothing,
-            [_] => Choice::Picked(0),
-            _ => Choice::Open,
-        };
-    };
-    let by_id =
-        Uuid::try_parse(name).ok().and_then(|id| memberships.iter().position(|member| member.workspace_id == id));
-    let found = by_id.or_else(|| memberships.iter().position(|member| member.external_id == name));
-    found.map_or(Choice::OutOfReach, Choice::Picked)
-}
-
 /// Requests per minute where nothing else is said.
 pub const DEFAULT_REQUESTS_PER_MINUTE: NonZeroU32 = NonZeroU32::MIN.saturating_add(5_999);
 
 #[cfg(test)]
 mod tests {
-    use kobana_contract::{Role, Scope};
+    use kobana_contract::Scope;
 
     use super::*;
-
-    fn member(external_id: &str) -> Membership {
-        Membership {
-            workspace_id: Uuid::now_v7(),
-            external_id: external_id.to_owned(),
-            label: external_id.to_owned(),
-            role: Role::Owner,
-        }
-    }
-
-    #[test]
-    fn the_only_workspace_needs_no_choice_and_several_do() {
-        let (one, two) = (member("acme"), member("acme-labs"));
-        assert_eq!(choose(&[], None), Choice::Nothing);
-        assert_eq!(choose(std::slice::from_ref(&one), None), Choice::Picked(0));
-        let both = [one, two];
-        assert_eq!(choose(&both, None), Choice::Open);
-        assert_eq!(choose(&both, Some("acme-labs")), Choice::Picked(1));
-        assert_eq!(choose(&both, Some(&both[1].workspace_id.to_string())), Choice::Picked(1));
-        assert_eq!(choose(&both, Some("globex")), Choice::OutOfReach);
-        assert_eq!(choose(&both, Some("")), Choice::OutOfReach);
-    }
 
     #[test]
     fn a_token_counts_for_its_resource_and_while_it_lasts() {

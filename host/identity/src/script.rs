@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use kobana_contract::{Scope, Timestamp};
 use kobana_store::tokens::{self, TokenRow};
-use kobana_store::{Remembered, Store, Write, sea_orm::DbErr};
+use kobana_store::{Moment, Remembered, Store, Write, sea_orm::DbErr};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 use uuid::Uuid;
@@ -68,7 +68,7 @@ pub async fn mint(tx: &Write, new: NewScriptToken, now: Timestamp) -> Result<(Uu
 #[derive(Debug, Clone)]
 pub struct ScriptTokens {
     store: Store,
-    rows: Arc<Remembered<Uuid, TokenRow>>,
+    rows: Arc<Remembered<Uuid, Arc<TokenRow>>>,
 }
 
 impl ScriptTokens {
@@ -101,10 +101,15 @@ fn parts(token: &str) -> Option<(Uuid, Vec<u8>)> {
 
 #[async_trait]
 impl TokenSource for ScriptTokens {
-    async fn find(&self, token: &str) -> Result<Option<Token>, Refusal> {
+    async fn find(&self, token: &str, moment: &Moment<'_>) -> Result<Option<Token>, Refusal> {
         let Some((id, secret)) = parts(token) else { return Ok(None) };
-        let found = self.rows.get(&self.store, id, async || tokens::find(self.store.reads(), id).await).await;
-        let row = found.map_err(|error| Refusal::Unavailable(error.to_string()))?.ok_or(Refusal::Invalid)?;
+        let read = async |_: &Uuid| tokens::find(self.store.reads(), id).await.map(|row| row.map(Arc::new));
+        let row = self
+            .rows
+            .get(moment, id, read)
+            .await
+            .map_err(|error| Refusal::Unavailable(error.to_string()))?
+            .ok_or(Refusal::Invalid)?;
         let hash = Sha256::digest(secret);
         if !bool::from(hash.as_slice().ct_eq(&row.hash)) || row.revoked_at.is_some() {
             return Err(Refusal::Invalid);
@@ -117,7 +122,7 @@ impl TokenSource for ScriptTokens {
         Ok(Some(Token {
             id: row.id.to_string(),
             person_id: row.person_id,
-            client: row.label,
+            client: row.label.clone(),
             audience: Audience::named(&row.audience),
             scopes: token::scopes(&row.scopes),
             workspace: row.workspace_id,
@@ -160,7 +165,7 @@ mod tests {
     #[tokio::test]
     async fn a_token_says_whom_it_speaks_for_and_with_what() {
         let (store, id, token) = minted(None).await;
-        let found = ScriptTokens::new(store).find(&token).await.unwrap().unwrap();
+        let found = ScriptTokens::new(store.clone()).find(&token, &store.moment()).await.unwrap().unwrap();
         assert_eq!((found.id.as_str(), found.client.as_str()), (id.to_string().as_str(), "nightly"));
         assert_eq!((found.person_id, found.workspace), (persons::MARCOS, Some(workspaces::ACME_LABS)));
         assert_eq!((found.audience, found.expires_at), (Audience::Rest, None));
@@ -173,14 +178,14 @@ mod tests {
         let source = ScriptTokens::new(store.clone());
         let (head, _) = halves(&token);
         let other = format!("{head}_{}", URL_SAFE_NO_PAD.encode([7; SECRET]));
-        assert_eq!(source.find(&other).await, Err(Refusal::Invalid));
+        assert_eq!(source.find(&other, &store.moment()).await, Err(Refusal::Invalid));
         let unknown = format!("{PREFIX}{}_{}", Uuid::now_v7().simple(), URL_SAFE_NO_PAD.encode([7; SECRET]));
-        assert_eq!(source.find(&unknown).await, Err(Refusal::Invalid));
+        assert_eq!(source.find(&unknown, &store.moment()).await, Err(Refusal::Invalid));
         let tx = store.begin().await.unwrap();
         assert!(tokens::revoke(&tx, id, Timestamp::now()).await.unwrap());
         assert!(!tokens::revoke(&tx, id, Timestamp::now()).await.unwrap());
         tx.commit().await.unwrap();
-        assert_eq!(source.find(&token).await, Err(Refusal::Invalid));
+        assert_eq!(source.find(&token, &store.moment()).await, Err(Refusal::Invalid));
     }
 
     #[tokio::test]
@@ -197,13 +202,16 @@ mod tests {
     async fn an_ended_token_is_still_known_so_that_it_can_be_said() {
         let end = Timestamp::now().plus_seconds(-1);
         let (store, _, token) = minted(Some(end)).await;
-        assert_eq!(ScriptTokens::new(store).find(&token).await.unwrap().unwrap().expires_at, Some(end));
+        assert_eq!(
+            ScriptTokens::new(store.clone()).find(&token, &store.moment()).await.unwrap().unwrap().expires_at,
+            Some(end)
+        );
     }
 
     #[tokio::test]
     async fn other_texts_are_somebody_elses() {
         let (store, _, token) = minted(None).await;
-        let source = ScriptTokens::new(store);
+        let source = ScriptTokens::new(store.clone());
         let (head, secret) = halves(&token);
         let hyphenated = Uuid::now_v7().to_string();
         for text in [
@@ -218,7 +226,7 @@ mod tests {
             &format!("{PREFIX}{hyphenated}_{secret}"),
             "a.b.c",
         ] {
-            assert_eq!(source.find(text).await, Ok(None), "{text}");
+            assert_eq!(source.find(text, &store.moment()).await, Ok(None), "{text}");
         }
     }
 }

@@ -65,7 +65,12 @@ impl Tickets {
         self.issue_at(admission, holder, Timestamp::now())
     }
 
-    fn issue_at(&self, Admission { caller, allowance }: &Admission, holder: &str, now: Timestamp) -> Option<String> {
+    fn issue_at(
+        &self,
+        Admission { caller, allowance, .. }: &Admission,
+        holder: &str,
+        now: Timestamp,
+    ) -> Option<String> {
         let choice = match caller.choice {
             Choice::Picked(_) => Chosen::Picked(caller.workspace()?.workspace_id),
             Choice::Open => Chosen::Open,
@@ -114,7 +119,8 @@ impl Identity {
         now: Timestamp,
     ) -> Result<Admission, Denial> {
         let claims = tickets.open(ticket, holder, now)?;
-        let Standing { person, mut memberships } = self.standing(claims.person).await?;
+        let standing = self.standing(&self.store.moment(), claims.person).await?;
+        let Standing { person, mut memberships } = Arc::unwrap_or_clone(standing);
         if person.organization_id != claims.organization {
             return Err(Denial::Invalid);
         }
@@ -133,7 +139,7 @@ impl Identity {
             choice: claims.choice.among(&memberships),
             memberships,
         };
-        Ok(Admission { caller: Arc::new(caller), allowance: Allowance { limit, remaining, reset } })
+        Ok(Admission::new(caller.into(), Allowance { limit, remaining, reset }))
     }
 }
 
@@ -221,10 +227,10 @@ mod tests {
     #[tokio::test]
     async fn a_credential_that_ends_takes_its_ticket_along() {
         let (identity, tickets) = (identity().await, tickets(&[("a", 1)]));
-        let Admission { caller, allowance } = admitted(&identity, "demo-owner", None).await;
+        let Admission { caller, allowance, .. } = admitted(&identity, "demo-owner", None).await;
         let now = Timestamp::now();
-        let caller = Arc::new(Caller { expires_at: Some(now.plus_seconds(5)), ..(*caller).clone() });
-        let ticket = tickets.issue_at(&Admission { caller, allowance }, "e", now).unwrap();
+        let caller = Caller { expires_at: Some(now.plus_seconds(5)), ..(*caller).clone() };
+        let ticket = tickets.issue_at(&Admission::new(caller.into(), allowance), "e", now).unwrap();
         assert!(identity.resume_at(&tickets, &ticket, "e", now.plus_seconds(4)).await.is_ok());
         let ended = identity.resume_at(&tickets, &ticket, "e", now.plus_seconds(5)).await;
         assert_eq!(ended.unwrap_err(), Denial::Expired);
@@ -237,8 +243,7 @@ mod tests {
         let with = |change: &dyn Fn(&mut Caller)| {
             let mut caller = (*first.caller).clone();
             change(&mut caller);
-            let admission = Admission { caller: Arc::new(caller), allowance: first.allowance };
-            tickets.issue(&admission, "e").unwrap()
+            tickets.issue(&Admission::new(caller.into(), first.allowance), "e").unwrap()
         };
         // One that was sealed when the person was somebody else, or belonged elsewhere.
         let gone =

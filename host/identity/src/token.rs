@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 
 use async_trait::async_trait;
 use kobana_contract::{Scope, Timestamp};
+use kobana_store::Moment;
 use uuid::Uuid;
 
 /// The resource that a token was issued for. Tokens of one are refused by the others.
@@ -76,11 +77,11 @@ pub enum Refusal {
 /// Knows tokens.
 #[async_trait]
 pub trait TokenSource: Send + Sync + 'static {
-    /// What the token stands for; none if it is not one of this source's.
+    /// What the token stands for at this moment of the database; none if it is not one of this source's.
     ///
     /// # Errors
     /// [`Refusal`].
-    async fn find(&self, token: &str) -> Result<Option<Token>, Refusal>;
+    async fn find(&self, token: &str, moment: &Moment<'_>) -> Result<Option<Token>, Refusal>;
 }
 
 /// Several sources: the first that knows a token decides.
@@ -98,9 +99,9 @@ impl Sources {
 
 #[async_trait]
 impl TokenSource for Sources {
-    async fn find(&self, token: &str) -> Result<Option<Token>, Refusal> {
+    async fn find(&self, token: &str, moment: &Moment<'_>) -> Result<Option<Token>, Refusal> {
         for source in &self.0 {
-            if let Some(found) = source.find(token).await? {
+            if let Some(found) = source.find(token, moment).await? {
                 return Ok(Some(found));
             }
         }

@@ -130,9 +130,13 @@ async fn its_documents_are_found_where_either_discovery_puts_them() {
         scene.web.put(place, &scene.metadata());
         let subject = Uuid::now_v7();
         let token = scene.token(subject, &scene.tokens);
-        assert_eq!(scene.issuer.find(&token).await, Err(Refusal::Invalid), "nobody is linked yet");
+        assert_eq!(
+            scene.issuer.find(&token, &scene.store.moment()).await,
+            Err(Refusal::Invalid),
+            "nobody is linked yet"
+        );
         scene.link(subject).await;
-        let found = scene.issuer.find(&token).await.unwrap().unwrap();
+        let found = scene.issuer.find(&token, &scene.store.moment()).await.unwrap().unwrap();
         assert_eq!((found.person_id, found.client.as_str()), (persons::ANA, "client"));
         assert_eq!(found.scopes, [Scope::Emails]);
         assert_eq!(scene.web.count("/keys"), 1, "keys are kept");
@@ -147,7 +151,7 @@ async fn keys_that_are_invented_are_asked_for_once() {
     for number in 0..20 {
         let key = SigningKey::from_seed(format!("invented-{number}"), &[9; 32]).unwrap();
         let forger = AccessTokens::new(vec![key], &scene.url, RESOURCE).unwrap();
-        assert_eq!(scene.issuer.find(&scene.token(Uuid::now_v7(), &forger)).await, Ok(None));
+        assert_eq!(scene.issuer.find(&scene.token(Uuid::now_v7(), &forger), &scene.store.moment()).await, Ok(None));
     }
     assert_eq!(scene.web.count("/keys"), 1);
 }
@@ -157,10 +161,10 @@ async fn while_no_key_was_ever_had_nobody_can_say() {
     let scene = scene().await;
     let token = scene.token(Uuid::now_v7(), &scene.tokens);
     for _ in 0..2 {
-        assert!(matches!(scene.issuer.find(&token).await, Err(Refusal::Unavailable(_))));
+        assert!(matches!(scene.issuer.find(&token, &scene.store.moment()).await, Err(Refusal::Unavailable(_))));
     }
     // What is no signed token is not the issuer's affair.
-    assert_eq!(scene.issuer.find("kbn_x_y").await, Ok(None));
+    assert_eq!(scene.issuer.find("kbn_x_y", &scene.store.moment()).await, Ok(None));
 }
 
 #[tokio::test]

@@ -40,17 +40,19 @@ pub(crate) struct App {
 impl Answers for App {
     async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
         let started = Instant::now();
-        let id = Uuid::now_v7();
         // Paths hold ids only; a query may hold what somebody searches for in mail, and is left out.
-        let span = tracing::info_span!("request", %id, method = %request.method(), path = request.uri().path());
-        let response = self.route(request).instrument(span.clone()).await;
-        let status = response.status();
-        let milliseconds = started.elapsed().as_secs_f64() * 1_000.0;
-        span.in_scope(|| match status.as_u16() {
-            500.. => tracing::warn!(status = status.as_u16(), milliseconds, "answered"),
-            _ => tracing::debug!(status = status.as_u16(), milliseconds, "answered"),
-        });
-        response
+        let (method, path) = (request.method(), request.uri().path());
+        let span = tracing::info_span!("request", id = %Uuid::now_v7(), %method, path);
+        let answered = async {
+            let response = self.route(request).await;
+            let (status, milliseconds) = (response.status().as_u16(), started.elapsed().as_secs_f64() * 1_000.0);
+            match status {
+                500.. => tracing::warn!(status, milliseconds, "answered"),
+                _ => tracing::debug!(status, milliseconds, "answered"),
+            }
+            response
+        };
+        answered.instrument(span).await
     }
 }
 

@@ -1,12 +1,10 @@
-//! What the component's imported interface is here: the identity of this process and the router of `/api/v1`, called in
+//! What the component's imported interface is here: the identity of this process and the operations of `/api/v1`, called in
 //! process. No socket, no token, no second implementation.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use axum::Router;
-use kobana_api::Local;
-use kobana_contract::Choice;
+use kobana_api::{Local, LocalApi};
 use kobana_extensions::Registry;
 use kobana_identity::{Admission, Audience, Confirmations, Identity, Tickets};
 use kobana_runtime::dispatch::extension::{Kind, Offer, Outcome, Use};
@@ -18,16 +16,15 @@ use kobana_runtime::dispatch::{
 pub(crate) struct InProcess {
     identity: Arc<Identity>,
     confirmations: Confirmations,
-    api: Router,
+    api: LocalApi,
     extensions: Registry,
 }
 
 impl InProcess {
-    /// `api` is the router of `/api/v1`, which takes its caller from the request's extensions.
     pub(crate) fn new(
         identity: Arc<Identity>,
         confirmations: Confirmations,
-        api: Router,
+        api: LocalApi,
         extensions: Registry,
     ) -> Self {
         Self { identity, confirmations, api, extensions }
@@ -51,7 +48,7 @@ impl InProcess {
 
     /// What somebody who was admitted may do.
     pub(crate) fn caller(&self, admission: Admission) -> Arc<dyn Caller> {
-        let api = Local { router: self.api.clone(), caller: Arc::clone(&admission.caller) };
+        let api = Local { api: self.api.clone(), caller: Arc::clone(&admission.caller) };
         let (confirmations, extensions) = (self.confirmations.clone(), self.extensions.clone());
         Arc::new(Admitted { admission, api, confirmations, extensions })
     }
@@ -75,14 +72,7 @@ struct Admitted {
 #[async_trait]
 impl Caller for Admitted {
     fn profile(&self) -> Arc<Profile> {
-        let caller = &self.admission.caller;
-        let workspace = match caller.choice {
-            Choice::Picked(_) => caller.workspace().map(|member| member.workspace_id.to_string()),
-            Choice::Open | Choice::OutOfReach | Choice::Nothing => None,
-        };
-        let scopes: Vec<_> = caller.scopes.iter().map(|scope| scope.as_str()).collect();
-        let permissions: Vec<_> = caller.permissions().iter().map(|permission| permission.as_str()).collect();
-        Arc::new(Profile { workspace, scopes: scopes.join(" "), permissions: permissions.join(" ") })
+        Arc::clone(&self.admission.profile)
     }
 
     fn allowance(&self) -> Allowance {
@@ -122,7 +112,7 @@ impl Caller for Admitted {
     }
 
     async fn use_offer(&self, wanted: Use) -> Result<Outcome, Failure> {
-        self.extensions.use_offer(&self.admission.caller, &self.api.router, wanted).await
+        self.extensions.use_offer(&self.admission.caller, &self.api.api, wanted).await
     }
 
     async fn seal(&self, action: Action, content: Vec<u8>) -> Result<String, Failure> {

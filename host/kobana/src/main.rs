@@ -2,6 +2,7 @@
 
 mod access;
 mod admin;
+mod allocator;
 mod app;
 mod banner;
 mod cli;

@@ -23,7 +23,7 @@ pub(crate) fn router(identity: Arc<Identity>, api: Router) -> Router {
 /// Proves the caller, hands it on, and says on every answer what is left of the allowance.
 async fn admit(State(identity): State<Arc<Identity>>, mut request: Request, next: Next) -> Response {
     match prove(&identity, request.headers()).await {
-        Ok((Admission { caller, allowance }, refusal)) => {
+        Ok((Admission { caller, allowance, .. }, refusal)) => {
             request.extensions_mut().insert(caller);
             let response = match refusal {
                 Some(error) => error.into_response(),

@@ -112,7 +112,7 @@ async fn assemble(
     };
     let seal = confirmations(settings, &store).await?;
     let extensions = extensions.registry(store.clone());
-    let dispatch = Arc::new(InProcess::new(Arc::clone(&identity), seal, api.clone(), extensions));
+    let dispatch = Arc::new(InProcess::new(Arc::clone(&identity), seal, whole.local(), extensions));
     let edge = match edge {
         Some(open) => {
             Some(open.endpoint(&settings.edge, &settings.runtime, Arc::clone(&dispatch), tickets(&store).await?))

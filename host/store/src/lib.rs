@@ -4,7 +4,7 @@
 //! * [`Scope`] is the only way to rows that belong to a tenant: every query and every write that goes through it holds
 //!   the tenant's id and, where the rows have `deleted_at`, leaves deleted ones out. Entities are private to this
 //!   crate, so a query that forgets the tenant does not compile elsewhere.
-//! * [`Remembered`] keeps what was read until something is committed.
+//! * [`Remembered`] keeps what was read until something is committed, which a [`Moment`] sees.
 //! * [`page`] is keyset paging, newest rows first.
 //! * [`suggest`] finds the rows that complete what was typed.
 //! * [`jobs`] is the queue of work, [`blobs::Blobs`] the files that raw messages are in.
@@ -44,8 +44,10 @@ pub mod text;
 pub mod tokens;
 pub mod usage;
 pub mod values;
+mod watch;
 
 pub use remembered::Remembered;
 pub use scope::{InOrganization, InWorkspace, Listed, Named, Row, Scope, SoftDelete, Table};
 pub use sea_orm;
 pub use store::{Location, OpenError, Store, Write};
+pub use watch::Moment;

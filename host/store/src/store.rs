@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use rusqlite::{Connection, OpenFlags};
 use sea_orm::{
-    ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr,
+    ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, RuntimeErr,
     SqliteTransactionMode, TransactionOptions, TransactionTrait,
 };
 use sea_orm_migration::MigratorTrait;
@@ -14,7 +15,7 @@ use uuid::Uuid;
 
 use crate::blobs::{self, Blobs};
 use crate::migration::Migrator;
-use crate::remembered::Watch;
+use crate::watch::Watch;
 
 /// A transaction that may write. Dropping it without `commit` undoes it.
 pub type Write = DatabaseTransaction;
@@ -22,7 +23,7 @@ pub type Write = DatabaseTransaction;
 /// Connections that read at the same time.
 const READERS: u32 = 4;
 /// How long a connection waits for another process that writes to the same file.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a request waits for a free connection before it counts as unavailable.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The file in the data directory.
@@ -106,7 +107,8 @@ impl Store {
         if let Location::Directory(path) = &location {
             blobs::directory(path).map_err(|source| OpenError::Directory { path: path.clone(), source })?;
         }
-        let url = url(&location);
+        let file = DatabaseFile::of(&location);
+        let url = file.url();
         let connect = async |connections| {
             let opened = Database::connect(options(&url, &location, connections)).await;
             opened.map_err(|source| OpenError::Connect { location: location.clone(), source })
@@ -119,7 +121,9 @@ impl Store {
         let optimized = optimize(&writer, EVERY_TABLE).await;
         optimized.map_err(|source| OpenError::Connect { location: location.clone(), source })?;
         let readers = connect(READERS).await?;
-        let watch = Arc::new(Watch::new(connect(1).await?));
+        let look = file.open().map_err(|error| DbErr::Conn(RuntimeErr::Internal(error.to_string())));
+        let look = look.map_err(|source| OpenError::Connect { location: location.clone(), source })?;
+        let watch = Arc::new(Watch::new(look));
         let blobs = Blobs::open(&location).map_err(|source| OpenError::Blobs { location, source })?;
         Ok(Self { readers, writer, watch, blobs })
     }
@@ -190,12 +194,40 @@ async fn optimize(connection: &DatabaseConnection, pragma: &str) -> Result<(), D
     Ok(())
 }
 
-fn url(location: &Location) -> String {
-    match location {
-        // The `memdb` file system is shared by name between the connections of a process, and locks like a file, so
-        // that waiting for a lock works; SQLite's older shared cache answers SQLITE_LOCKED at once.
-        Location::Memory => format!("sqlite:///kobana-{}?mode=rwc&vfs=memdb", Uuid::now_v7().simple()),
-        Location::Directory(path) => format!("sqlite://{}?mode=rwc", percent(&path.join(FILE_NAME))),
+/// What SQLite opens.
+struct DatabaseFile {
+    path: PathBuf,
+    /// The file system that it is in, where that is not the operating system's.
+    vfs: Option<&'static str>,
+}
+
+impl DatabaseFile {
+    fn of(location: &Location) -> Self {
+        match location {
+            // The `memdb` file system is shared by name between the connections of a process, and locks like a file, so
+            // that waiting for a lock works; SQLite's older shared cache answers SQLITE_LOCKED at once.
+            Location::Memory => {
+                Self { path: format!("/kobana-{}", Uuid::now_v7().simple()).into(), vfs: Some("memdb") }
+            }
+            Location::Directory(path) => Self { path: path.join(FILE_NAME), vfs: None },
+        }
+    }
+
+    fn url(&self) -> String {
+        let vfs = self.vfs.map(|vfs| format!("&vfs={vfs}")).unwrap_or_default();
+        format!("sqlite://{}?mode=rwc{vfs}", percent(&self.path))
+    }
+
+    /// A connection for the calling thread, which answers at once that the file is locked. It may write like the others, and never
+    /// does but once: the last connection that is closed clears the write-ahead log away.
+    fn open(&self) -> rusqlite::Result<Connection> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = match self.vfs {
+            Some(vfs) => Connection::open_with_flags_and_vfs(&self.path, flags, vfs)?,
+            None => Connection::open_with_flags(&self.path, flags)?,
+        };
+        connection.busy_timeout(Duration::ZERO)?;
+        Ok(connection)
     }
 }
 

@@ -113,8 +113,8 @@ async fn what_another_process_enables_is_seen_at_once() {
     let there = store(Location::Directory(directory.path().to_owned())).await;
     let remembered = Remembered::default();
     let look = async || {
-        let read = async || extensions::enabled(here.reads(), ACME.0).await.map(Some);
-        remembered.get(&here, ACME.0, read).await.unwrap().unwrap()
+        let read = async |_: &uuid::Uuid| extensions::enabled(here.reads(), ACME.0).await.map(Some);
+        remembered.get(&here.moment(), ACME.0, read).await.unwrap().unwrap()
     };
     assert_eq!(names(&look().await), Vec::<&str>::new());
     let (extension, _) = add(&there, ACME, "alpha", b"a", true).await;

@@ -5,6 +5,8 @@
 mod access;
 #[path = "../../../host/kobana/src/admin/mod.rs"]
 mod admin;
+#[path = "../../../host/kobana/src/allocator.rs"]
+mod allocator;
 #[path = "../../../host/kobana/src/app.rs"]
 mod app;
 #[path = "../../../host/kobana/src/banner.rs"]

@@ -12,32 +12,25 @@ mod system_events;
 pub(crate) mod webhooks;
 pub(crate) mod workspaces;
 
-use std::sync::Arc;
-
-use axum::Router;
 use jsonschema::ValidationError;
 use kobana_contract::operations as ops;
 
-use crate::context::Shared;
-use crate::endpoint::mount;
+use crate::operations::Operations;
 
 /// Mounts the listed operations, in this order.
 macro_rules! mount_each {
-    ($router:expr, $shared:expr, $($operation:ty),+ $(,)?) => {{
-        let router = $router;
-        $(let router = mount::<$operation>(router, $shared)?;)+
-        Ok(router)
-    }};
+    ($operations:expr, $($operation:ty),+ $(,)?) => {
+        Ok($operations$(.mount::<$operation>()?)+)
+    };
 }
 
-/// Adds the route of every operation of the contract.
+/// Mounts every operation of the contract.
 ///
 /// # Errors
 /// When a schema of the contract does not compile.
-pub(crate) fn mount_all(router: Router, shared: &Arc<Shared>) -> Result<Router, ValidationError<'static>> {
+pub(crate) fn mount_all(operations: Operations) -> Result<Operations, ValidationError<'static>> {
     mount_each!(
-        router,
-        shared,
+        operations,
         ops::me::GetMe,
         ops::workspaces::ListWorkspaces,
         ops::workspaces::CreateWorkspace,

@@ -6,9 +6,10 @@ use axum::body::Body;
 use http::{HeaderMap, Request, StatusCode, header};
 use http_body_util::BodyExt as _;
 use kobana_api::extensions::Inspector;
-use kobana_api::{Api, Settings, WebhookSettings};
+use kobana_api::{Api, Local, LocalApi, Settings, WebhookSettings};
 use kobana_contract::{Caller, Choice, Scope};
 use kobana_store::{Location, Store, demo, people};
+use kobana_wire::{Method, Request as Call, Response};
 use serde_json::Value;
 use tower::ServiceExt as _;
 use uuid::Uuid;
@@ -19,6 +20,7 @@ pub(crate) const JSON: &str = "application/json";
 pub(crate) struct World {
     pub(crate) store: Store,
     router: axum::Router,
+    local: LocalApi,
 }
 
 /// An answer, its body read.
@@ -81,7 +83,7 @@ impl World {
         let settings = Settings { inbox_domain: demo::INBOX_DOMAIN.to_owned() };
         let webhooks = WebhookSettings::default();
         let api = Api::with_extensions(store.clone(), settings, webhooks, inspector).await.unwrap();
-        Self { store, router: api.router() }
+        Self { store, router: api.router(), local: api.local() }
     }
 
     /// A person with all scopes, in the only workspace in reach, or with the choice open.
@@ -130,11 +132,29 @@ impl World {
         let request = request(caller, "GET", path).body(Body::empty()).unwrap();
         let (parts, body) = self.router.clone().oneshot(request).await.unwrap().into_parts();
         assert_eq!(parts.status, StatusCode::OK, "{path}");
-        (parts.headers, body.collect().await.unwrap().to_bytes().to_vec())
+        let bytes = body.collect().await.unwrap().to_bytes().to_vec();
+        assert_eq!(self.local(caller).call(call("GET", path, None)).await.unwrap().body, bytes, "{path}");
+        (parts.headers, bytes)
     }
 
+    /// Reads over HTTP and from this process, which are to see the same.
     pub(crate) async fn get(&self, caller: &Caller, path: &str) -> Answer {
-        self.send(request(caller, "GET", path).body(Body::empty()).unwrap()).await
+        let answer = self.send(request(caller, "GET", path).body(Body::empty()).unwrap()).await;
+        // A query that is no text cannot be asked for from here.
+        if percent_encoding::percent_decode_str(path).decode_utf8().is_ok() {
+            let local = self.local(caller).call(call("GET", path, None)).await.map(Answer::from).unwrap();
+            assert_eq!(local.status, answer.status, "{path}");
+            // A cursor is sealed anew each time.
+            for member in ["data", "error"] {
+                assert_eq!(local.json[member], answer.json[member], "{path}");
+            }
+        }
+        answer
+    }
+
+    /// The API as this process calls it.
+    pub(crate) fn local(&self, caller: &Caller) -> Local {
+        Local { api: self.local.clone(), caller: Arc::new(caller.clone()) }
     }
 
     pub(crate) async fn delete(&self, caller: &Caller, path: &str) -> Answer {
@@ -164,6 +184,33 @@ impl World {
             builder = builder.header(*name, *value);
         }
         self.send(builder.body(body.into()).unwrap()).await
+    }
+}
+
+impl From<Response> for Answer {
+    fn from(Response { status, body, .. }: Response) -> Self {
+        let json = if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).unwrap() };
+        Self { status: StatusCode::from_u16(status).unwrap(), headers: HeaderMap::new(), json }
+    }
+}
+
+/// A request as this process makes it.
+pub(crate) fn call(method: &str, target: &str, body: Option<&Value>) -> Call {
+    let method = match method {
+        "GET" => Method::Get,
+        "POST" => Method::Post,
+        "PUT" => Method::Put,
+        "PATCH" => Method::Patch,
+        "DELETE" => Method::Delete,
+        other => panic!("{other} is no method of an operation"),
+    };
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    Call {
+        method,
+        path: path.to_owned(),
+        query: form_urlencoded::parse(query.as_bytes()).into_owned().collect(),
+        body: body.map(|body| body.to_string().into_bytes()),
+        idempotency_key: None,
     }
 }
 

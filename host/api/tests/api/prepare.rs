@@ -1,15 +1,12 @@
 //! Asking what a destructive operation would act on.
 
-use axum::body::Body;
-use kobana_api::Prepare;
 use kobana_contract::{Caller, Operation, operations};
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, World, request};
+use crate::harness::{Answer, World, call};
 
 async fn prepare(world: &World, caller: &Caller, method: &str, path: &str, body: &Value) -> Answer {
-    let builder = request(caller, method, path).extension(Prepare).header("content-type", "application/json");
-    world.send(builder.body(Body::from(body.to_string())).unwrap()).await
+    world.local(caller).prepare(call(method, path, Some(body))).await.unwrap().into()
 }
 
 #[tokio::test]

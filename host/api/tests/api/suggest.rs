@@ -1,18 +1,15 @@
 //! Asking a list for the rows that complete what was typed.
 
-use axum::body::Body;
-use kobana_api::Suggest;
 use kobana_contract::prompt::PROMPTS;
 use kobana_contract::resource::{Suggestions, TEMPLATES, operation};
 use kobana_contract::{Caller, Choice, Scope};
 use kobana_store::demo::persons;
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, World, request};
+use crate::harness::{Answer, World, call};
 
 async fn suggest(world: &World, caller: &Caller, path: &str, prefix: &str) -> Answer {
-    let typed = Suggest { prefix: prefix.to_owned() };
-    world.send(request(caller, "GET", path).extension(typed).body(Body::empty()).unwrap()).await
+    world.local(caller).suggest(call("GET", path, None), prefix.to_owned()).await.unwrap().into()
 }
 
 async fn offered(world: &World, caller: &Caller, path: &str, prefix: &str) -> Vec<String> {

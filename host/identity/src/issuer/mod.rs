@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use jsonwebtoken::errors::ErrorKind;
 use jsonwebtoken::{Algorithm, Validation};
 use kobana_contract::{Scope, Timestamp};
-use kobana_store::{Store, people};
+use kobana_store::{Moment, Store, people};
 use serde_json::{Map, Value};
 
 pub use fetch::FetchError;
@@ -142,7 +142,7 @@ impl ForeignIssuer {
 
 #[async_trait]
 impl TokenSource for ForeignIssuer {
-    async fn find(&self, text: &str) -> Result<Option<Token>, Refusal> {
+    async fn find(&self, text: &str, _: &Moment<'_>) -> Result<Option<Token>, Refusal> {
         let Some(claims) = self.claims(text).await? else { return Ok(None) };
         let person_id = self.person(&claims).await?;
         let word = |name: &str| claims.get(name).and_then(Value::as_str);

@@ -4,29 +4,22 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use axum::Router;
-use axum::body::Body;
-use axum::extract::{Request, State};
-use axum::middleware::{Next, from_fn_with_state};
-use axum::response::{IntoResponse as _, Response};
-use bytes::Bytes;
 use http::StatusCode;
-use http_body_util::BodyExt as _;
-use kobana_api::{Api, Settings};
+use kobana_api::{Api, Local, LocalApi, Settings};
 use kobana_contract::{Caller, Role, Scope, Timestamp};
 use kobana_identity::{Audience, Identity, Refusal, Token, TokenSource};
 use kobana_store::demo::{self, organizations, persons, workspaces};
 use kobana_store::directory::{self, NewPerson};
-use kobana_store::{Location, Store, people};
+use kobana_store::{Location, Moment, Store, people};
+use kobana_wire::{Method, Request};
 use serde_json::{Map, Value};
-use tower::ServiceExt as _;
 use uuid::Uuid;
 
 use super::cases::Persona;
 
 /// The workspace, and who acts in it.
 pub(super) struct World {
-    api: Router,
+    api: LocalApi,
     calls: Calls,
     caller: Arc<Caller>,
     owner: Arc<Caller>,
@@ -67,7 +60,7 @@ impl World {
         let store = Store::open(Location::Memory).await.map_err(no_world)?;
         demo::seed(&store).await.map_err(no_world)?;
         let settings = Settings { inbox_domain: demo::INBOX_DOMAIN.to_owned() };
-        let api = Api::new(store.clone(), settings).await.map_err(no_world)?.router();
+        let api = Api::new(store.clone(), settings).await.map_err(no_world)?.local();
         let person = person(&store, persona.role).await?;
         let tokens = Tokens { caller: (person, persona.scopes.clone()) };
         let identity = Identity::new(store, tokens);
@@ -81,8 +74,9 @@ impl World {
     }
 
     /// The API, which takes down every call.
-    pub(super) fn api(&self) -> Router {
-        self.api.clone().layer(from_fn_with_state(self.calls.clone(), record))
+    pub(super) fn api(&self) -> LocalApi {
+        let calls = self.calls.clone();
+        self.api.clone().witnessed(move |request, status| calls.take_down(request, status))
     }
 
     /// The calls that were made so far.
@@ -92,12 +86,11 @@ impl World {
 
     /// What the API answers to the owner; nothing of it is taken down.
     pub(super) async fn look(&self, path: &str) -> (u16, Value) {
-        let request = http::Request::get(path).extension(Arc::clone(&self.owner)).body(Body::empty());
-        let Ok(request) = request else { return (StatusCode::BAD_REQUEST.as_u16(), Value::Null) };
-        let response = self.api.clone().oneshot(request).await.unwrap_or_else(|never| match never {});
-        let status = response.status().as_u16();
-        let body = response.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
-        (status, serde_json::from_slice(&body).unwrap_or(Value::Null))
+        let owner = Local { api: self.api.clone(), caller: Arc::clone(&self.owner) };
+        match owner.call(request(Method::Get, path, None)).await {
+            Ok(response) => (response.status, serde_json::from_slice(&response.body).unwrap_or(Value::Null)),
+            Err(_) => (StatusCode::BAD_REQUEST.as_u16(), Value::Null),
+        }
     }
 }
 
@@ -130,7 +123,7 @@ struct Tokens {
 
 #[async_trait]
 impl TokenSource for Tokens {
-    async fn find(&self, token: &str) -> Result<Option<Token>, Refusal> {
+    async fn find(&self, token: &str, _: &Moment<'_>) -> Result<Option<Token>, Refusal> {
         let (person_id, scopes) = match token {
             CALLER => self.caller.clone(),
             OWNER => (persons::ANA, Scope::ALL.to_vec()),
@@ -154,31 +147,38 @@ async fn admitted(identity: &Identity, token: &str) -> Result<Arc<Caller>, NoWor
     admission.map(|admission| admission.caller).map_err(|denial| NoWorld(format!("{denial:?}")))
 }
 
-/// Lets a call pass and takes it down.
-async fn record(State(calls): State<Calls>, request: Request, next: Next) -> Response {
-    let (parts, body) = request.into_parts();
-    let Ok(sent) = body.collect().await.map(|body| body.to_bytes()) else {
-        return StatusCode::BAD_REQUEST.into_response();
-    };
-    let mut call = Call {
-        method: parts.method.to_string(),
-        path: parts.uri.path().to_owned(),
-        query: query(parts.uri.query().unwrap_or_default()),
-        body: document(&sent),
-        status: 0,
-    };
-    let response = next.run(Request::from_parts(parts, Body::from(sent))).await;
-    call.status = response.status().as_u16();
-    calls.0.lock().unwrap_or_else(PoisonError::into_inner).push(call);
-    response
+impl Calls {
+    fn take_down(&self, request: &Request, status: u16) {
+        let call = Call {
+            method: name(request.method).to_owned(),
+            path: request.path.clone(),
+            query: request.query.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect(),
+            body: document(request.body.as_deref().unwrap_or_default()),
+            status,
+        };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(call);
+    }
 }
 
-fn query(text: &str) -> Map<String, Value> {
-    form_urlencoded::parse(text.as_bytes()).map(|(name, value)| (name.into_owned(), Value::from(value))).collect()
+/// The request of a path with its query.
+fn request(method: Method, target: &str, body: Option<Vec<u8>>) -> Request {
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let query = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
+    Request { method, path: path.to_owned(), query, body, idempotency_key: None }
+}
+
+const fn name(method: Method) -> &'static str {
+    match method {
+        Method::Get => "GET",
+        Method::Post => "POST",
+        Method::Put => "PUT",
+        Method::Patch => "PATCH",
+        Method::Delete => "DELETE",
+    }
 }
 
 /// The document that was sent; as text, where it is no JSON.
-fn document(sent: &Bytes) -> Option<Value> {
+fn document(sent: &[u8]) -> Option<Value> {
     let text = || Value::from(String::from_utf8_lossy(sent));
     (!sent.is_empty()).then(|| serde_json::from_slice(sent).unwrap_or_else(|_| text()))
 }
@@ -189,13 +189,9 @@ mod tests {
 
     use super::*;
 
-    async fn ask(world: &World, method: &str, path: &str, body: Option<Value>) -> u16 {
-        let mut request = http::Request::builder().method(method).uri(path).extension(world.caller());
-        if body.is_some() {
-            request = request.header("content-type", "application/json");
-        }
-        let body = body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
-        world.api().oneshot(request.body(body).unwrap()).await.unwrap().status().as_u16()
+    async fn ask(world: &World, method: Method, target: &str, body: Option<Value>) -> u16 {
+        let request = request(method, target, body.map(|body| body.to_string().into_bytes()));
+        Local { api: world.api(), caller: world.caller() }.call(request).await.unwrap().status
     }
 
     #[tokio::test]
@@ -204,9 +200,9 @@ mod tests {
             let world = World::open(&Persona { role, ..Persona::default() }).await.unwrap();
             assert_eq!(world.caller().workspace().map(|member| member.role), Some(role));
             let may = matches!(role, Role::Owner | Role::Admin);
-            let made = ask(&world, "POST", "/inboxes?x=1", Some(json!({"external_id": "new", "label": "New"}))).await;
+            let made = ask(&world, Method::Post, "/inboxes?x=1", Some(json!({"external_id": "new", "label": "New"}))).await;
             assert_eq!(made, if may { 400 } else { 403 }, "{role}: x is no parameter");
-            let made = ask(&world, "POST", "/inboxes", Some(json!({"external_id": "new", "label": "New"}))).await;
+            let made = ask(&world, Method::Post, "/inboxes", Some(json!({"external_id": "new", "label": "New"}))).await;
             assert_eq!(made, if may { 201 } else { 403 }, "{role}");
             let (status, body) = world.look("/inboxes/new").await;
             assert_eq!((status, body["data"]["label"].as_str()), if may { (200, Some("New")) } else { (404, None) });
@@ -222,8 +218,8 @@ mod tests {
     async fn a_credential_has_its_scopes_and_no_more() {
         let persona = Persona { scopes: vec![Scope::Emails], ..Persona::default() };
         let world = World::open(&persona).await.unwrap();
-        assert_eq!(ask(&world, "GET", "/emails", None).await, 200);
-        assert_eq!(ask(&world, "GET", "/inboxes", None).await, 403);
+        assert_eq!(ask(&world, Method::Get, "/emails", None).await, 200);
+        assert_eq!(ask(&world, Method::Get, "/inboxes", None).await, 403);
         assert_eq!(world.look("/inboxes").await.0, 200);
     }
 
@@ -231,7 +227,7 @@ mod tests {
     async fn worlds_share_nothing() {
         let (one, other) =
             (World::open(&Persona::default()).await.unwrap(), World::open(&Persona::default()).await.unwrap());
-        assert_eq!(ask(&one, "DELETE", "/inboxes/acme-support", None).await, 204);
+        assert_eq!(ask(&one, Method::Delete, "/inboxes/acme-support", None).await, 204);
         assert_eq!(one.look("/inboxes/acme-support").await.0, 404);
         assert_eq!(other.look("/inboxes/acme-support").await.0, 200);
     }
