@@ -5,6 +5,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 from servers import Trouble
 
@@ -39,3 +40,20 @@ def numbers(got):
 def measure(server, body, connections, seconds):
     """One run at the MCP endpoint."""
     return numbers(wrk(server, "/mcp", body, connections, seconds, server.name))
+
+
+# Connections for a fixed rate: more than are ever busy, unless the server cannot keep up.
+PLENTY = 32
+
+
+def paced(server, body, rate, seconds):
+    """One run at the MCP endpoint at a fixed rate; see pace.py."""
+    headers = "".join(f"{name}: {value}\n" for name, value in server.headers().items())
+    command = [sys.executable, "-B", HERE / "pace.py", str(server.port), "/mcp", body, str(rate), str(seconds), str(PLENTY)]
+    done = subprocess.run(command, input=headers, capture_output=True, text=True)
+    if done.returncode:
+        raise Trouble(f"nothing can be measured at {server.name}: {done.stderr}")
+    got = json.loads(done.stdout)
+    if got["bad"]:
+        raise Trouble(f"not every request was answered by {server.name}: {got}; see {server.log}")
+    return numbers(got)

@@ -39,6 +39,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("echo", "Answers its arguments; harmless"),
     ("count", "Answers how many calls this instance has seen; harmless"),
     ("compute", "Computes for a while and answers; harmless"),
+    ("burn", "Computes for as many turns as its argument says, and answers"),
     ("sleep", "Sleeps for the number of milliseconds in its argument"),
     ("spin", "Computes for ever"),
     ("fill", "Overwrites its memory for ever, with few and long instructions"),
@@ -56,6 +57,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("streams", "Opens its standard output for ever"),
     ("call", "Calls the API with the path in its argument and answers what it says"),
     ("call_forever", "Calls the API with the path in its argument, for ever"),
+    ("browse", "Calls the API with the path in its argument 150 times, and answers"),
     ("write_and_trap", "Writes twice through the API and breaks in between"),
     ("send", "Calls the API with a body of the number of bytes in its argument"),
     ("not_json", "Answers a structured result that is no JSON"),
@@ -97,6 +99,7 @@ impl Guest for Hostile {
             "echo" => text(arguments),
             "count" => text(seen.to_string()),
             "compute" => text(compute(100_000).to_string()),
+            "burn" => text(compute(u32::try_from(number(&arguments)).expect("fewer turns")).to_string()),
             "sleep" => {
                 std::thread::sleep(Duration::from_millis(number(&arguments)));
                 text("slept".to_owned())
@@ -129,6 +132,10 @@ impl Guest for Hostile {
             "call_forever" => loop {
                 black_box(call(Method::Get, word(&arguments), None));
             },
+            "browse" => {
+                (0..150).for_each(|_| drop(black_box(call(Method::Get, word(&arguments), None))));
+                text("read".to_owned())
+            }
             "write_and_trap" => {
                 call(Method::Post, "/first", Some(b"{}".to_vec()));
                 if black_box(true) {
