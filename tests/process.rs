@@ -257,6 +257,37 @@ fn a_request_that_does_not_end_is_cut_off_when_its_time_is_over() {
 }
 
 #[test]
+fn a_head_that_does_not_come_ends_its_connection_and_no_other() {
+    let server = Server::demo().env("KOBANA_HTTP__HEAD_TIMEOUT", "1").start();
+    // One more than there are threads, so that two are on the same one.
+    let threads = std::thread::available_parallelism().unwrap().get();
+    let mut slow: Vec<_> = (0..=threads).map(|_| server.connect()).collect();
+    for connection in &mut slow {
+        connection.send(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n");
+    }
+    server.legacy("ping").send().result();
+    for connection in &mut slow {
+        assert!(connection.is_closed());
+    }
+    server.legacy("ping").send().result();
+}
+
+#[test]
+fn connections_beyond_the_limit_wait_until_others_end() {
+    let server = Server::demo().env("KOBANA_HTTP__MAX_CONNECTIONS", "2").start();
+    let (mut first, mut second, mut third) = (server.connect(), server.connect(), server.connect());
+    let ping = server.legacy("ping");
+    ping.send_on(&mut first).result();
+    third.send(ping.bytes());
+    for _ in 0..20 {
+        ping.send_on(&mut second).result();
+    }
+    assert!(third.is_silent(), "there is no room for a third one");
+    drop(first);
+    third.answer().result();
+}
+
+#[test]
 fn a_log_that_cannot_be_written_takes_nothing_along() {
     let server = Server::demo().env("KOBANA_LOG__LEVEL", "debug").without_log().start();
     server.legacy("ping").send().result();

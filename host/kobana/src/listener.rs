@@ -17,6 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::app::Body;
 use crate::settings::Http;
+use crate::threads::Threads;
 
 /// How long to wait where the system has no room for another connection; it frees some by itself.
 const NO_ROOM: Duration = Duration::from_millis(100);
@@ -32,7 +33,13 @@ pub(crate) trait Answers: Send + Sync + 'static {
 }
 
 /// Serves until `stop` is ready, then lets what is running end, for as long as the settings allow.
-pub(crate) async fn serve(listener: TcpListener, app: Arc<impl Answers>, http: &Http, stop: impl Future<Output = ()>) {
+pub(crate) async fn serve(
+    listener: TcpListener,
+    app: Arc<impl Answers>,
+    http: &Http,
+    threads: &Threads,
+    stop: impl Future<Output = ()>,
+) {
     let server = builder(http);
     let graceful = GracefulShutdown::new();
     let slots = Arc::new(Semaphore::new(http.max_connections));
@@ -50,17 +57,16 @@ pub(crate) async fn serve(listener: TcpListener, app: Arc<impl Answers>, http: &
                 continue;
             }
         };
-        let app = Arc::clone(&app);
-        let service = service_fn(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(Connected(peer));
-            let app = Arc::clone(&app);
-            async move { Ok::<_, std::convert::Infallible>(app.answer(request).await) }
-        });
-        let connection = graceful.watch(server.serve_connection(TokioIo::new(stream), service));
-        tokio::spawn(async move {
-            // A client that breaks off or speaks no HTTP is none of our errors.
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, "connection ended");
+        let (app, server, watcher) = (Arc::clone(&app), server.clone(), graceful.watcher());
+        threads.spawn(async move {
+            let service = service_fn(move |mut request: Request<Incoming>| {
+                request.extensions_mut().insert(Connected(peer));
+                let app = Arc::clone(&app);
+                async move { Ok::<_, std::convert::Infallible>(app.answer(request).await) }
+            });
+            match TcpStream::from_std(stream) {
+                Ok(stream) => converse(watcher.watch(server.serve_connection(TokioIo::new(stream), service))).await,
+                Err(error) => tracing::warn!(%error, "no room for another connection"),
             }
             drop(slot);
         });
@@ -71,19 +77,26 @@ pub(crate) async fn serve(listener: TcpListener, app: Arc<impl Answers>, http: &
     }
 }
 
+/// Sees a connection to its end. A client that breaks off or speaks no HTTP is none of our errors.
+async fn converse(connection: impl Future<Output = hyper::Result<()>>) {
+    if let Err(error) = connection.await {
+        tracing::debug!(%error, "connection ended");
+    }
+}
+
 fn builder(http: &Http) -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(http.head_timeout()).max_buf_size(http.max_head);
     builder
 }
 
-/// A connection, its other end, and the slot that it takes.
-type Accepted = (TcpStream, SocketAddr, OwnedSemaphorePermit);
+/// A connection, which no thread has yet, its other end, and the slot that it takes.
+type Accepted = (std::net::TcpStream, SocketAddr, OwnedSemaphorePermit);
 
 /// Takes a connection once there is a slot for it: those beyond the limit wait in the kernel's queue.
 async fn accept(listener: &TcpListener, slots: &Arc<Semaphore>) -> io::Result<Accepted> {
     let slot = Arc::clone(slots).acquire_owned().await.map_err(io::Error::other)?;
     let (stream, peer) = listener.accept().await?;
     stream.set_nodelay(true)?;
-    Ok((stream, peer, slot))
+    Ok((stream.into_std()?, peer, slot))
 }

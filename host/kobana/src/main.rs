@@ -20,6 +20,7 @@ mod login;
 mod rest;
 mod serve;
 mod settings;
+mod threads;
 mod webhooks;
 mod worker;
 

@@ -21,6 +21,7 @@ use crate::extensions::Extensions;
 use crate::failure::Failure;
 use crate::gateway::InProcess;
 use crate::settings::{DEFAULT_PORT, Settings};
+use crate::threads::Threads;
 use crate::{access, edge, listener, log, login, rest, webhooks};
 
 /// The web page that may talk to the demo, beside those on loopback.
@@ -32,10 +33,11 @@ pub(crate) fn run(options: &cli::Serve) -> Result<(), Failure> {
     log::start(&settings.log)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|cause| Failure::System { what: "cannot start threads", cause })?;
-    runtime.block_on(serve(options, settings))
+    let threads = Threads::start().map_err(|cause| Failure::System { what: "cannot start threads", cause })?;
+    runtime.block_on(serve(options, settings, &threads))
 }
 
-async fn serve(options: &cli::Serve, mut settings: Settings) -> Result<(), Failure> {
+async fn serve(options: &cli::Serve, mut settings: Settings, threads: &Threads) -> Result<(), Failure> {
     // The address comes first: a port in use is found before anything is written.
     let listener = TcpListener::bind(settings.listen).await;
     let listener = listener.map_err(|cause| Failure::Listen { address: settings.listen, cause })?;
@@ -73,9 +75,9 @@ async fn serve(options: &cli::Serve, mut settings: Settings) -> Result<(), Failu
             // An error says that the sender is gone, which is what is waited for.
             let _ = stopped.changed().await;
         };
-        listener::serve(listener, Arc::new(endpoint), &settings.http, stopped).await;
+        listener::serve(listener, Arc::new(endpoint), &settings.http, threads, stopped).await;
     };
-    tokio::join!(listener::serve(listener, Arc::new(app), &settings.http, stop), edge);
+    tokio::join!(listener::serve(listener, Arc::new(app), &settings.http, threads, stop), edge);
     for worker in workers {
         worker.stop(settings.http.shutdown_grace()).await;
     }

@@ -41,6 +41,8 @@ mod rest;
 mod serve;
 #[path = "../../../host/kobana/src/settings.rs"]
 mod settings;
+#[path = "../../../host/kobana/src/threads.rs"]
+mod threads;
 #[path = "../../../host/kobana/src/webhooks.rs"]
 mod webhooks;
 #[path = "../../../host/kobana/src/worker.rs"]
