@@ -15,6 +15,7 @@ mod door;
 pub mod extension;
 mod gate;
 mod host;
+mod idle;
 mod limits;
 mod load;
 mod pool;

@@ -1,14 +1,13 @@
 //! Instances: how they are made, who has them, what ends them, and what they tell when they end.
 //!
 //! A guest runs on the task of its connection, as a part of the future that answers the request: nothing is handed from thread to
-//! thread. Who is idle lies on a stack, so that the instance that was used last, and is still in the caches, is used next, and those at
-//! the bottom get old and go.
+//! thread.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -22,6 +21,7 @@ use wasmtime::{Engine, PoolConcurrencyLimitError, Store, UpdateDeadline};
 use crate::answer::Answer;
 use crate::dispatch::Dispatch;
 use crate::door::{Doors, Open, Outcome, Visit};
+use crate::idle::Idle;
 use crate::limits::Limits;
 use crate::state::State;
 use crate::stats::Counters;
@@ -41,7 +41,9 @@ pub(crate) struct Pool {
     pub(crate) dispatch: Arc<dyn Dispatch>,
     pub(crate) ticks: Ticks,
     pub(crate) counters: Counters,
-    pub(crate) idle: Idle,
+    pub(crate) idle: Idle<Instance>,
+    /// Whether somebody looks after those that are idle.
+    pub(crate) watched: AtomicBool,
 }
 
 /// Why there is no answer of a guest.
@@ -143,7 +145,7 @@ impl Pool {
     /// Ends the instances that have been idle for too long; whether some are left.
     fn retire(&self) -> bool {
         let before = self.ticks.milliseconds().saturating_sub(self.limits.idle_ms);
-        let (old, left) = self.idle.older_than(before);
+        let (old, left) = self.idle.take_while(|instance| instance.since < before);
         for instance in old {
             self.end(instance, false);
         }
@@ -152,7 +154,7 @@ impl Pool {
 
     /// Sees to it that somebody looks after those that are idle, for as long as there are some.
     fn look_after_idle(self: &Arc<Self>) {
-        if self.idle.watched.load(Relaxed) || self.idle.watched.swap(true, SeqCst) {
+        if self.watched.load(Relaxed) || self.watched.swap(true, SeqCst) {
             return;
         }
         let (pool, pause) = (Arc::downgrade(self), self.limits.idle() / 4);
@@ -166,8 +168,8 @@ impl Pool {
                     continue;
                 }
                 // One may have come between the look and the word that nobody looks any longer.
-                pool.idle.watched.store(false, SeqCst);
-                if pool.idle.is_empty() || pool.idle.watched.swap(true, SeqCst) {
+                pool.watched.store(false, SeqCst);
+                if pool.idle.is_empty() || pool.watched.swap(true, SeqCst) {
                     return;
                 }
             }
@@ -192,41 +194,7 @@ pub(crate) struct Instance {
     /// Requests that it has answered.
     served: usize,
     /// When it became idle, in [`Ticks::milliseconds`].
-    since: u64,
-}
-
-/// The instances that nobody has, the one that was used last on top.
-#[derive(Default)]
-pub(crate) struct Idle {
-    stack: Mutex<Vec<Instance>>,
-    /// Whether somebody looks after them.
-    watched: AtomicBool,
-}
-
-impl Idle {
-    fn pop(&self) -> Option<Instance> {
-        self.lock().pop()
-    }
-
-    fn push(&self, instance: Instance) {
-        self.lock().push(instance);
-    }
-
-    /// Takes those out that are idle since before then; whether there are others.
-    fn older_than(&self, then: u64) -> (Vec<Instance>, bool) {
-        let mut stack = self.lock();
-        let young = stack.partition_point(|instance| instance.since < then);
-        let old = stack.drain(..young).collect();
-        (old, !stack.is_empty())
-    }
-
-    fn is_empty(&self) -> bool {
-        self.lock().is_empty()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Instance>> {
-        self.stack.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+    pub(crate) since: u64,
 }
 
 /// Says, when it is dropped, that nobody looks after idle instances any longer.
@@ -235,7 +203,7 @@ struct Watch(Weak<Pool>);
 impl Drop for Watch {
     fn drop(&mut self) {
         let Some(pool) = self.0.upgrade() else { return };
-        pool.idle.watched.store(false, SeqCst);
+        pool.watched.store(false, SeqCst);
     }
 }
 

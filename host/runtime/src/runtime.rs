@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use bytes::Bytes;
 use http::header::{EXPECT, HOST};
@@ -14,9 +15,10 @@ use crate::body::{Room, Taken, Unread, buffer};
 use crate::dispatch::Dispatch;
 use crate::door::{Doors, Visit};
 use crate::gate::Gate;
+use crate::idle::Idle;
 use crate::limits::Limits;
 use crate::load::{self, Source, StartError};
-use crate::pool::{Idle, Pool, Trouble};
+use crate::pool::{Pool, Trouble};
 use crate::stats::{Counters, Stats};
 use crate::ticker::Ticks;
 use crate::wait::within;
@@ -53,8 +55,8 @@ impl Runtime {
         let ticks = Ticks::start(&engine, limits.tick()).map_err(|problem| StartError::Engine(problem.to_string()))?;
         let gate = Arc::new(Gate::new(&limits));
         let room = Arc::new(Room::new(limits.request_buffers));
-        let (counters, idle) = (Counters::default(), Idle::default());
-        let pool = Pool { engine, component, doors, limits, environment, dispatch, ticks, counters, idle };
+        let (counters, idle, watched) = (Counters::default(), Idle::default(), AtomicBool::default());
+        let pool = Pool { engine, component, doors, limits, environment, dispatch, ticks, counters, idle, watched };
         Ok(Self { pool: Arc::new(pool), gate, room })
     }
 
