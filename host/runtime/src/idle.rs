@@ -32,11 +32,11 @@ impl<T> Default for Idle<T> {
 impl<T> Idle<T> {
     /// What this thread put here last, or else what another one did.
     pub(crate) fn pop(&self) -> Option<T> {
-        self.from_own().find_map(|stack| lock(stack).pop())
+        self.own_first().find_map(|stack| lock(stack).pop())
     }
 
     pub(crate) fn push(&self, thing: T) {
-        if let Some(own) = self.from_own().next() {
+        if let Some(own) = self.own_first().next() {
             lock(own).push(thing);
         }
     }
@@ -57,7 +57,7 @@ impl<T> Idle<T> {
     }
 
     /// The stack of this thread, then the others.
-    fn from_own(&self) -> impl Iterator<Item = &Mutex<Vec<T>>> {
+    fn own_first(&self) -> impl Iterator<Item = &Mutex<Vec<T>>> {
         let (before, from) = self.0.split_at(THREAD.with(|thread| thread % self.0.len().max(1)));
         from.iter().chain(before)
     }
