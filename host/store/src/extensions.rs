@@ -7,14 +7,15 @@
 use std::io::{self, Read as _};
 
 use sea_orm::{
-    ColumnTrait, ConnectionTrait, DbErr, EntityTrait, FromQueryResult, PaginatorTrait, QueryFilter, Statement,
+    ColumnTrait, ConnectionTrait, DbErr, EntityTrait, FromQueryResult, PaginatorTrait, QueryFilter, QuerySelect,
+    Statement,
 };
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use crate::blobs::{Blobs, Staged};
 use crate::entity::{extension_versions, extensions};
-use crate::rows::{ExtensionTextRow, ExtensionTexts};
+use crate::rows::{ExtensionTextRow, ExtensionTexts, ExtensionVersions};
 use crate::{InWorkspace, Scope as _, Store, Write};
 
 /// The enabled version of an extension.
@@ -85,6 +86,18 @@ pub async fn set_prefix(tx: &Write, workspace: Uuid, prefix: bool) -> Result<(),
 pub async fn remove(tx: &Write, rows: InWorkspace, extension: Uuid) -> Result<(), DbErr> {
     let row = extensions::Entity::delete_many().filter(extensions::Column::WorkspaceId.eq(rows.tenant()));
     row.filter(extensions::Column::Id.eq(extension)).exec(tx).await.map(|_| ())
+}
+
+/// Removes all extensions of a workspace, and answers the digests of their components, for [`sweep`].
+///
+/// # Errors
+/// What the database answers.
+pub async fn remove_all(tx: &Write, rows: InWorkspace) -> Result<Vec<String>, DbErr> {
+    let digests = rows.find::<ExtensionVersions>().select_only().column(extension_versions::Column::Digest).distinct();
+    let digests = digests.into_tuple().all(tx).await?;
+    let row = extensions::Entity::delete_many().filter(extensions::Column::WorkspaceId.eq(rows.tenant()));
+    row.exec(tx).await?;
+    Ok(digests)
 }
 
 /// Removes a version of a workspace's extension.

@@ -8,7 +8,7 @@ use kobana_store::rows::{Agents, Inboxes, Webhooks, WorkspaceChanges, WorkspaceC
 use kobana_store::suggest::{Suggestions, suggest};
 use kobana_store::usage::{self, Usage};
 use kobana_store::values::{Folded, Object, Word};
-use kobana_store::{InWorkspace, Scope as _, Table, people};
+use kobana_store::{InWorkspace, Scope as _, Table, extensions, people};
 use sea_orm::{ActiveModelTrait as _, ColumnTrait as _, ConnectionTrait, QueryFilter as _, Select, Set};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -113,7 +113,11 @@ impl Handle for DeleteWorkspace {
         inside.delete_all::<Inboxes>(&tx, now).await?;
         inside.delete_all::<Agents>(&tx, now).await?;
         inside.delete_all::<Webhooks>(&tx, now).await?;
+        let components = extensions::remove_all(&tx, inside).await?;
         tx.commit().await?;
+        if let Err(error) = extensions::sweep(&context.shared.store, &components).await {
+            tracing::warn!(%error, workspace = %id, "components of a deleted workspace could not be removed");
+        }
         Ok(Reply::no_content())
     }
 

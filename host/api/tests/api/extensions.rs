@@ -11,7 +11,9 @@ use async_trait::async_trait;
 use axum::body::Body;
 use kobana_api::extensions::{Fault, Inspected, Inspector, NotInspected};
 use kobana_contract::{Caller, Role, Scope};
-use kobana_store::{demo, extensions as stored};
+use kobana_store::rows::{ExtensionTexts, Extensions};
+use kobana_store::sea_orm::PaginatorTrait as _;
+use kobana_store::{InWorkspace, Scope as _, demo, extensions as stored};
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, World, column};
@@ -248,6 +250,29 @@ async fn what_is_enabled_is_not_removed() {
     assert_eq!(row["enabled"], false);
     world.delete(&ana, "/extensions/risk?version=1.0.0").await.expect(204);
     world.get(&ana, "/extensions/risk").await.refused(404, "not_found");
+}
+
+#[tokio::test]
+async fn a_deleted_workspace_takes_its_own_along_and_leaves_what_others_have() {
+    let (world, ana) = world().await;
+    let gil = world.caller(demo::persons::GIL).await;
+    let digest = async |caller: &Caller, component: String| {
+        upload(&world, caller, component).await.data(201)["digest"].as_str().unwrap().to_owned()
+    };
+    let alone = digest(&ana, card("alone", "1.0.0", &[])).await;
+    let shared = digest(&ana, card("shared", "1.0.0", &[])).await;
+    assert_eq!(digest(&gil, card("shared", "1.0.0", &[])).await, shared);
+    post(&world, &ana, "/extensions/shared/enable").await.data(200);
+    post(&world, &gil, "/extensions/shared/enable").await.data(200);
+
+    world.delete(&ana, "/workspaces/acme").await.expect(204);
+    assert_eq!(enabled(&world, demo::workspaces::ACME).await, Vec::<String>::new());
+    let rows = InWorkspace(demo::workspaces::ACME);
+    assert_eq!(rows.find::<Extensions>().count(world.store.reads()).await.unwrap(), 0);
+    assert_eq!(rows.find::<ExtensionTexts>().count(world.store.reads()).await.unwrap(), 0);
+    assert!(stored::component(&world.store, &alone).await.unwrap().is_none());
+    assert!(stored::component(&world.store, &shared).await.unwrap().is_some());
+    assert_eq!(world.get(&gil, "/extensions/shared").await.data(200)["enabled_version"], "1.0.0");
 }
 
 #[tokio::test]
