@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -39,6 +40,8 @@ pub struct WebhookSettings {
     pub secret_key: Option<[u8; 32]>,
     /// Whether webhooks may point at this machine, by http too.
     pub allow_loopback: bool,
+    /// How long deliveries that have ended are kept; for ever if this is none.
+    pub keep: Option<Duration>,
 }
 
 /// Why the API cannot start.
@@ -99,7 +102,7 @@ impl Api {
         };
         let wake = Wake::default();
         let (vault, intake) = (Vault::new(&key), Intake::new(store.clone(), wake.clone()));
-        let courier = Courier::new(store.clone(), vault.clone(), webhooks.allow_loopback);
+        let courier = Courier::new(store.clone(), vault.clone(), &webhooks, wake.clone());
         let extensions = Lifecycle::new(store.clone(), inspector);
         let shared = Arc::new(Shared {
             store,
@@ -121,7 +124,7 @@ impl Api {
         self.courier.clone()
     }
 
-    /// What wakes the worker up, for a worker of this process.
+    /// What wakes workers up, for a worker of this process.
     pub fn wake(&self) -> Wake {
         self.wake.clone()
     }

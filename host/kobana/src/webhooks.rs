@@ -14,6 +14,9 @@ use crate::worker;
 /// Deliveries that are under way at the same time. Each waits for somebody else most of its time.
 const AT_ONCE: usize = 16;
 
+/// Days for which deliveries that have ended are kept where nothing else is said.
+const KEEP_DAYS: u16 = 30;
+
 /// Webhooks.
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -23,6 +26,8 @@ pub(crate) struct Webhooks {
     /// 32 random bytes in base64, with which their secrets are sealed. Without it, they are sealed with a key that lies in
     /// the database beside them.
     secret_key: Option<String>,
+    /// Days for which deliveries that have ended are kept; 0 keeps them for ever.
+    keep_days: Option<u16>,
 }
 
 impl Webhooks {
@@ -33,7 +38,10 @@ impl Webhooks {
             key.ok_or_else(|| Failure::Config("webhooks.secret_key: expected 32 random bytes in base64".to_owned()))
         };
         let secret_key = self.secret_key.as_ref().map(key).transpose()?;
-        Ok(WebhookSettings { secret_key, allow_loopback: self.allow_loopback.unwrap_or(demo) })
+        // The demo's data are of a certain month, and for looking at.
+        let days = self.keep_days.unwrap_or(if demo { 0 } else { KEEP_DAYS });
+        let keep = (days > 0).then(|| Duration::from_secs(u64::from(days) * 24 * 60 * 60));
+        Ok(WebhookSettings { secret_key, allow_loopback: self.allow_loopback.unwrap_or(demo), keep })
     }
 }
 

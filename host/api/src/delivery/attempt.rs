@@ -17,7 +17,7 @@ use kobana_store::rows::{
     WorkspaceRow,
 };
 use kobana_store::values::{Object, Word};
-use kobana_store::{InWorkspace, Scope as _, Write, operator, usage};
+use kobana_store::{InWorkspace, Scope as _, Store, Write, operator, usage};
 use sea_orm::{ActiveModelTrait as _, DbErr, IntoActiveModel as _, Set};
 use serde_json::{Map, Value, json};
 
@@ -31,6 +31,8 @@ use crate::worker::{Backoff, Failure, Handler, Job};
 
 /// So many attempts that failed in a row turn a webhook inactive.
 const MOST_FAILURES: i64 = 20;
+/// Deliveries that are cleared away in one transaction.
+const CLEARED_AT_ONCE: u64 = 500;
 /// The longest header value that is kept of an answer, in characters.
 const LONGEST_HEADER: usize = 1_024;
 
@@ -42,11 +44,13 @@ const SIGNATURE: HeaderName = HeaderName::from_static("x-kobana-signature");
 pub(super) struct Sending {
     vault: Arc<Vault>,
     sender: Sender,
+    keep: Option<Duration>,
 }
 
 impl Sending {
-    pub(super) const fn new(vault: Arc<Vault>, sender: Sender) -> Self {
-        Self { vault, sender }
+    /// Deliveries that have ended are kept for this long, or for ever.
+    pub(super) const fn new(vault: Arc<Vault>, sender: Sender, keep: Option<Duration>) -> Self {
+        Self { vault, sender, keep }
     }
 }
 
@@ -107,6 +111,12 @@ impl Handler for Sending {
             }
             _ => Ok(()),
         }
+    }
+
+    async fn clear(&self, store: &Store, now: Timestamp) -> Result<bool, DbErr> {
+        let Some(keep) = self.keep else { return Ok(false) };
+        let before = now.plus_seconds(-i64::try_from(keep.as_secs()).unwrap_or(i64::MAX));
+        Ok(operator::forget_deliveries(store, before.0, CLEARED_AT_ONCE).await? == CLEARED_AT_ONCE)
     }
 }
 

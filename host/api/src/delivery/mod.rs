@@ -10,7 +10,7 @@
 //!
 //! An attempt that fails is repeated over about nine hours; each overwrites what the delivery says of the one before.
 //! Twenty failed attempts in a row turn the webhook inactive: what still waits for it then fails unsent, but for what
-//! somebody asked for, a test or a replay.
+//! somebody asked for, a test or a replay. The worker clears away what ended long enough ago.
 
 mod attempt;
 mod mask;
@@ -20,6 +20,7 @@ pub(crate) mod secret;
 mod sender;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use kobana_contract::Timestamp;
 use kobana_contract::fields::ActiveStatus;
@@ -33,6 +34,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use crate::WebhookSettings;
 use crate::vault::Vault;
 use crate::worker::{Wake, Worker, WorkerSettings};
 pub(crate) use payload::About;
@@ -59,6 +61,7 @@ pub struct Courier {
     store: Store,
     vault: Arc<Vault>,
     allow_loopback: bool,
+    keep: Option<Duration>,
     wake: Wake,
 }
 
@@ -74,8 +77,9 @@ impl std::fmt::Debug for Courier {
 pub struct CourierError(#[from] reqwest::Error);
 
 impl Courier {
-    pub(crate) fn new(store: Store, vault: Vault, allow_loopback: bool) -> Self {
-        Self { store, vault: Arc::new(vault), allow_loopback, wake: Wake::default() }
+    pub(crate) fn new(store: Store, vault: Vault, settings: &WebhookSettings, wake: Wake) -> Self {
+        let WebhookSettings { allow_loopback, keep, .. } = *settings;
+        Self { store, vault: Arc::new(vault), allow_loopback, keep, wake }
     }
 
     /// Starts a worker that sends deliveries, in the runtime that it is called in.
@@ -84,11 +88,11 @@ impl Courier {
     /// When TLS cannot be set up.
     pub fn start(&self, settings: WorkerSettings) -> Result<Worker, CourierError> {
         let sender = sender::Sender::new(self.allow_loopback)?;
-        let handler = attempt::Sending::new(Arc::clone(&self.vault), sender);
+        let handler = attempt::Sending::new(Arc::clone(&self.vault), sender, self.keep);
         Ok(Worker::with_handlers(self.store.clone(), self.wake.clone(), settings, vec![Arc::new(handler)]))
     }
 
-    /// Wakes the worker of this process up: there is something to send.
+    /// Wakes the workers of this process up: there is something to send.
     pub(crate) fn wake(&self) {
         self.wake.wake();
     }

@@ -5,8 +5,8 @@
 //! every job has its effect once, whatever dies when. A failure puts the job back with a growing delay; after the last
 //! attempt its [`Handler`] writes down that it was given up.
 //!
-//! Several processes may work on one queue. Work made in the same process is begun at once ([`Wake`]), work made by
-//! others when the queue is next looked at.
+//! Several processes may work on one queue. Work made in the same process is begun at once ([`Wake`]), what a job of another
+//! worker makes included; work made by others when the queue is next looked at.
 //!
 //! To add a kind of work: implement [`Handler`] and add it to [`Worker::start`]; make its jobs with
 //! [`kobana_store::jobs::create`] in the transaction that makes them necessary, and wake the worker after the commit.
@@ -30,7 +30,7 @@ use kobana_store::{Store, Write};
 use sea_orm::DbErr;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
@@ -58,18 +58,14 @@ impl Default for WorkerSettings {
     }
 }
 
-/// Wakes the worker of this process up: there is work. Clones wake the same one.
+/// Wakes the workers of this process up: there is work. Clones wake the same ones.
 #[derive(Debug, Clone, Default)]
-pub struct Wake(Arc<Notify>);
+pub struct Wake(watch::Sender<()>);
 
 impl Wake {
-    /// Wakes it up, now or when it is next about to sleep.
+    /// Wakes them up, each now or when it is next about to sleep.
     pub fn wake(&self) {
-        self.0.notify_one();
-    }
-
-    async fn wait(&self) {
-        self.0.notified().await;
+        self.0.send_replace(());
     }
 }
 
@@ -87,6 +83,12 @@ pub(crate) trait Handler: Send + Sync + 'static {
 
     /// Writes down that the job is given up, in the transaction that ends it.
     async fn give_up(&self, tx: &Write, job: &Job, reason: &str) -> Result<(), DbErr>;
+
+    /// Clears some of what has been kept long enough away, and answers whether there may be more of it. It must not take long:
+    /// the worker does nothing else meanwhile.
+    async fn clear(&self, _store: &Store, _now: Timestamp) -> Result<bool, DbErr> {
+        Ok(false)
+    }
 }
 
 /// Why a job was not done.

@@ -18,13 +18,16 @@ use super::{Failure, Handler, Job, Wake, WorkerSettings};
 
 /// How long jobs that ended are kept to be looked at, in seconds: a week.
 const KEPT: i64 = 7 * 24 * 60 * 60;
-/// How often those are cleared away.
+/// How often what has been kept long enough is cleared away.
 const CLEARING: Duration = Duration::from_secs(60 * 60);
+/// How soon the rest of it follows where there is more.
+const CLEARING_ON: Duration = Duration::from_secs(1);
 
 /// One worker.
 pub(super) struct Queue {
     store: Store,
     wake: Wake,
+    woken: watch::Receiver<()>,
     settings: WorkerSettings,
     handlers: Vec<Arc<dyn Handler>>,
     /// Who holds the jobs.
@@ -36,7 +39,8 @@ pub(super) struct Queue {
 impl Queue {
     pub(super) fn new(store: Store, wake: Wake, settings: WorkerSettings, handlers: Vec<Arc<dyn Handler>>) -> Self {
         let (running, tasks) = (HashMap::new(), JoinSet::new());
-        Self { store, wake, settings, handlers, owner: Uuid::now_v7(), running, tasks }
+        let woken = wake.0.subscribe();
+        Self { store, wake, woken, settings, handlers, owner: Uuid::now_v7(), running, tasks }
     }
 
     /// Works until it is told to stop, then lets what runs end for as long as it is told.
@@ -51,8 +55,8 @@ impl Queue {
                 grace = stopped(&mut stop) => break grace,
                 Some(ended) = self.tasks.join_next() => self.forget(ended),
                 _ = heartbeat.tick() => self.renew().await,
-                _ = clearing.tick() => self.clear().await,
-                () = self.wake.wait(), if has_room => {}
+                _ = clearing.tick() => if self.clear().await { clearing.reset_after(CLEARING_ON) },
+                Ok(()) = self.woken.changed(), if has_room => {}
                 () = sleep(self.settings.poll), if has_room => {}
             }
         };
@@ -109,6 +113,9 @@ impl Queue {
             // One that lost its job was stopped.
             Err(_) => self.running.retain(|_, task| !task.is_finished()),
         }
+        // A job may have made work for others of this process; this one is about to look anyway.
+        self.wake.wake();
+        self.woken.mark_unchanged();
     }
 
     /// Keeps what runs, and stops what somebody else has taken over meanwhile.
@@ -134,10 +141,20 @@ impl Queue {
         Timestamp::now().0.saturating_add(lease)
     }
 
-    async fn clear(&self) {
-        if let Err(error) = jobs::forget(&self.store, Timestamp::now().plus_seconds(-KEPT).0).await {
+    /// Answers whether there may be more to be cleared away.
+    async fn clear(&self) -> bool {
+        let now = Timestamp::now();
+        if let Err(error) = jobs::forget(&self.store, now.plus_seconds(-KEPT).0).await {
             tracing::warn!(%error, "old jobs could not be cleared away");
         }
+        let mut more = false;
+        for handler in &self.handlers {
+            match handler.clear(&self.store, now).await {
+                Ok(there_is) => more |= there_is,
+                Err(error) => tracing::warn!(%error, kind = handler.kind(), "what is old could not be cleared away"),
+            }
+        }
+        more
     }
 }
 

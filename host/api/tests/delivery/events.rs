@@ -1,10 +1,12 @@
 //! Events of mail, from their recording to those who subscribed to them.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use serde_json::{Value, json};
 
 use crate::receiver::{Manner, Receiver, fits_the_contract};
-use crate::world::World;
+use crate::world::{Ways, World};
 
 const MESSAGE: &str = "From: Ana <billing@supplier.example>\r\nTo: x@inbox.example\r\nSubject: Boleto de julho\r\n\
                        Message-ID: <um@supplier.example>\r\n\r\nTotal: R$ 10,00\r\n";
@@ -82,7 +84,7 @@ async fn an_event_goes_to_those_who_want_it_with_the_rows_as_they_were() {
             assert_eq!(data["agent_run"], world.get(&format!("/agent-runs/{id}")).await);
         }
     }
-    worker.stop(std::time::Duration::from_secs(5)).await;
+    worker.stop(Duration::from_secs(5)).await;
 }
 
 #[tokio::test]
@@ -101,4 +103,43 @@ async fn what_waits_for_a_webhook_that_was_switched_off_or_deleted_is_not_sent()
     let rows = world.until("/webhooks/off/deliveries", |rows| rows[0]["next_retry_at"].is_null()).await;
     assert_eq!((&rows[0]["status"], &rows[0]["error"]), (&json!("failed"), &json!("the webhook is inactive")));
     assert_eq!(receiver.received().len(), 2);
+}
+
+/// Nobody looks at the queue by himself here: whoever makes work says so.
+#[tokio::test]
+async fn what_a_job_makes_is_begun_at_once() {
+    let ways = Ways { poll: Duration::from_secs(60 * 60), ..Ways::default() };
+    let (world, receiver) = (World::new().await.again(ways).await, Receiver::start(Manner::Status(200)).await);
+    world.hook("done", &receiver.url(), json!({ "subscribed_events": ["email.received", "email.processed"] })).await;
+    let worker = world.process();
+    ingest(&world, "acme-invoices").await;
+    let sent = |rows: &Value| rows.as_array().unwrap().iter().filter(|row| row["status"] == "success").count() == 2;
+    world.until("/webhooks/done/deliveries", sent).await;
+    assert_eq!(slugs(&world, "done").await, ["email.processed", "email.received"]);
+    worker.stop(Duration::from_secs(5)).await;
+}
+
+#[tokio::test]
+async fn deliveries_that_ended_long_ago_go_and_others_stay() {
+    let (world, receiver) = (World::new().await, Receiver::start(Manner::Status(200)).await);
+    let list = "/webhooks/acme-erp/deliveries?limit=200";
+    let before = world.get(list).await.as_array().unwrap().clone();
+    let waits = |row: &&Value| row["next_retry_at"].is_string();
+    let waiting = before.iter().filter(waits).count();
+    assert!(waiting > 0 && waiting < before.len(), "some of the demo's are tried again, some have ended");
+    world.hook("new", &receiver.url(), json!({})).await;
+    let new = world.test("new").await;
+    world.attempted(&new, 1).await;
+
+    // Some that ended are kept for ever, and then for a day.
+    let forever = world.again(Ways::default()).await;
+    forever.attempted(&forever.test("new").await, 1).await;
+    assert_eq!(forever.get(list).await.as_array().unwrap().len(), before.len());
+    let world = forever.again(Ways { keep: Some(Duration::from_secs(24 * 60 * 60)), ..Ways::default() }).await;
+    let left = world.until(list, |rows| rows.as_array().unwrap().len() <= waiting).await;
+    assert_eq!(left.as_array().unwrap().iter().filter(waits).count(), waiting);
+    world.get(&new).await;
+    // The event that was delivered stays.
+    let event = before.iter().find(|row| row["status"] == "success").unwrap()["system_event_id"].as_str().unwrap();
+    world.get(&format!("/system-events/{event}")).await;
 }

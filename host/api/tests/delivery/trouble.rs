@@ -5,7 +5,7 @@ use kobana_store::sea_orm::{ConnectionTrait as _, Statement};
 use serde_json::{Value, json};
 
 use crate::receiver::{Manner, Receiver};
-use crate::world::World;
+use crate::world::{Ways, World};
 
 /// Seconds until the next attempt.
 fn wait(row: &Value) -> i64 {
@@ -160,7 +160,7 @@ async fn an_attempt_that_ends_with_its_process_is_made_again() {
         tokio::task::yield_now().await;
     }
     receiver.is_now(Manner::Status(200));
-    let world = world.again([7; 32]).await;
+    let world = world.again(Ways::default()).await;
     let row = world.attempted(&path, 1).await;
     assert_eq!(row["status"], "success");
     let received = receiver.received();
@@ -172,7 +172,7 @@ async fn an_attempt_that_ends_with_its_process_is_made_again() {
 async fn secrets_that_do_not_open_are_no_failure_of_the_receiver() {
     let (world, receiver) = (World::new().await, Receiver::start(Manner::Status(200)).await);
     world.hook("novo", &receiver.url(), json!({})).await;
-    let world = world.again([8; 32]).await;
+    let world = world.again(Ways { key: [8; 32], ..Ways::default() }).await;
     let path = world.test("novo").await;
     let row = loop {
         world.hours_later().await;

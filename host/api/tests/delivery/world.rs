@@ -14,12 +14,38 @@ use kobana_store::{Location, Store, demo, people};
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
+/// How a process is configured.
+#[derive(Clone, Copy)]
+pub(crate) struct Ways {
+    /// Whether webhooks may point at this machine.
+    pub(crate) allow_loopback: bool,
+    /// For secrets.
+    pub(crate) key: [u8; 32],
+    /// How long deliveries that have ended are kept.
+    pub(crate) keep: Option<Duration>,
+    /// How often workers look at the queue when nobody wakes them up.
+    pub(crate) poll: Duration,
+}
+
+impl Default for Ways {
+    fn default() -> Self {
+        Self { allow_loopback: true, key: [7; 32], keep: None, poll: Duration::from_millis(10) }
+    }
+}
+
+impl Ways {
+    fn worker(self) -> WorkerSettings {
+        WorkerSettings { concurrency: 8, poll: self.poll, ..WorkerSettings::default() }
+    }
+}
+
 pub(crate) struct World {
     pub(crate) store: Store,
     pub(crate) api: Api,
     pub(crate) ana: Caller,
     /// Sends until it is dropped.
     courier: Worker,
+    ways: Ways,
 }
 
 impl World {
@@ -31,27 +57,28 @@ impl World {
     pub(crate) async fn with(allow_loopback: bool) -> Self {
         let store = Store::open(Location::Memory).await.unwrap();
         demo::seed(&store).await.unwrap();
-        Self::over(store, allow_loopback, [7; 32]).await
+        Self::over(store, Ways { allow_loopback, ..Ways::default() }).await
     }
 
-    /// The same world in another process, with this key for secrets.
-    pub(crate) async fn again(self, key: [u8; 32]) -> Self {
+    /// The same world in another process.
+    pub(crate) async fn again(self, ways: Ways) -> Self {
         self.courier.stop(Duration::ZERO).await;
-        Self::over(self.store, true, key).await
+        Self::over(self.store, ways).await
     }
 
-    async fn over(store: Store, allow_loopback: bool, key: [u8; 32]) -> Self {
+    async fn over(store: Store, ways: Ways) -> Self {
+        let Ways { allow_loopback, key, keep, .. } = ways;
         let settings = Settings { inbox_domain: demo::INBOX_DOMAIN.to_owned() };
-        let webhooks = WebhookSettings { secret_key: Some(key), allow_loopback };
+        let webhooks = WebhookSettings { secret_key: Some(key), allow_loopback, keep };
         let api = Api::with_webhooks(store.clone(), settings, webhooks).await.unwrap();
-        let courier = api.courier().start(quick()).unwrap();
+        let courier = api.courier().start(ways.worker()).unwrap();
         let ana = caller(&store, demo::persons::ANA).await;
-        Self { store, api, ana, courier }
+        Self { store, api, ana, courier, ways }
     }
 
     /// Starts the worker that processes e-mails.
     pub(crate) fn process(&self) -> Worker {
-        Worker::start(self.store.clone(), self.api.wake(), quick(), EngineSettings::default()).unwrap()
+        Worker::start(self.store.clone(), self.api.wake(), self.ways.worker(), EngineSettings::default()).unwrap()
     }
 
     pub(crate) async fn raw(&self, request: Request<Body>) -> (u16, Value) {
@@ -146,10 +173,6 @@ impl World {
         }
         text
     }
-}
-
-fn quick() -> WorkerSettings {
-    WorkerSettings { concurrency: 8, poll: Duration::from_millis(10), ..WorkerSettings::default() }
 }
 
 pub(crate) async fn caller(store: &Store, person: uuid::Uuid) -> Caller {
