@@ -5,7 +5,7 @@
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
@@ -84,7 +84,8 @@ impl Pool {
             lease.give_back();
             return Err(Trouble::Broken("nobody waits for it".to_owned()));
         }
-        match within(self.limits.deadline(), lease.answer(visit, gone)).await {
+        let answer = within(self.limits.deadline(), pin!(lease.answer(visit, gone))).await;
+        match answer {
             Some(Ok(answer)) => {
                 lease.give_back();
                 answer.map_err(Trouble::Broken)

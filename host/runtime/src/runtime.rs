@@ -1,6 +1,7 @@
 //! From an HTTP request to an HTTP answer, by way of a guest.
 
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -82,7 +83,7 @@ impl Runtime {
         let expects = head.headers.contains_key(EXPECT);
         let mut taken = Taken::none(&self.room);
         let body = buffer(body, limits.request_buffer, &mut taken);
-        let body = match within(limits.request_body(), body).await {
+        let body = match within(limits.request_body(), pin!(body)).await {
             Some(Ok(body)) => body,
             Some(Err(Unread::Interrupted)) => return answer::malformed("The request body broke off."),
             Some(Err(Unread::NoRoom)) => return self.refuse("too many request bodies are held"),
