@@ -1,6 +1,7 @@
 //! Starts the server, asks it, reads its answers.
 
 mod answer;
+mod built;
 mod call;
 mod component;
 mod connection;

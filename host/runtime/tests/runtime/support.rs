@@ -1,11 +1,12 @@
 //! Components built on the spot, an API that does as its paths say, and short ways to ask.
 
+#[path = "../../../../tests/harness/built.rs"]
+mod built;
+
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -20,34 +21,10 @@ use kobana_runtime::dispatch::{
 use kobana_runtime::{Limits, Runtime, Source};
 use tokio::time::sleep;
 
-/// The bytes of a component of this workspace, built the way it is built for the binary: by an inner cargo with a target
-/// directory of its own, since the outer one may hold the lock on its.
+/// The bytes of a component of this workspace.
+#[track_caller]
 pub(crate) fn component(package: &str) -> Cow<'static, [u8]> {
-    static BUILT: LazyLock<Mutex<HashMap<String, &'static [u8]>>> = LazyLock::new(Mutex::default);
-    let mut built = BUILT.lock().unwrap();
-    if let Some(bytes) = built.get(package) {
-        return Cow::Borrowed(bytes);
-    }
-    let bytes = build(package).leak();
-    built.insert(package.to_owned(), bytes);
-    Cow::Borrowed(bytes)
-}
-
-fn build(package: &str) -> Vec<u8> {
-    let target = scratch("components");
-    let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["build", "--quiet", "--package", package, "--target", "wasm32-wasip2", "--profile", "component"])
-        .arg("--target-dir")
-        .arg(&target)
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
-        // Set by the outer cargo for its own build, or for clippy's.
-        .env_remove("RUSTC_WORKSPACE_WRAPPER")
-        .env_remove("CARGO_ENCODED_RUSTFLAGS")
-        .status()
-        .expect("cargo runs");
-    assert!(status.success(), "{package} does not build; is the target wasm32-wasip2 there?");
-    let file = target.join("wasm32-wasip2/component").join(package.replace('-', "_")).with_extension("wasm");
-    std::fs::read(file).expect("cargo made the component")
+    Cow::Borrowed(built::built(package))
 }
 
 /// A directory that outlives the test run.
