@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use kobana_store::sea_orm::{ConnectionTrait as _, DbErr, Statement};
 use kobana_store::{Location, Remembered, Store};
 
-const KEY: &str = "the only one";
+const KEY: u8 = 1;
 
 /// A number in the database, how often it was read, and what is remembered of it.
 struct World {
     store: Store,
     reads: AtomicI64,
-    remembered: Remembered<&'static str, i64>,
+    remembered: Remembered<u8, i64>,
 }
 
 impl World {
@@ -35,7 +35,7 @@ impl World {
     }
 
     async fn get(&self) -> i64 {
-        self.remembered.get(&self.store.moment(), KEY, async |_| self.read().await).await.unwrap().unwrap()
+        self.remembered.get(&self.store.moment(), KEY, async |_: &u8| self.read().await).await.unwrap().unwrap()
     }
 
     async fn write(&self, number: i64) {
@@ -85,7 +85,7 @@ async fn what_is_not_there_is_asked_for_again() {
     let world = World::new(Location::Memory).await;
     for _ in 0..3 {
         let moment = world.store.moment();
-        let nothing = world.remembered.get(&moment, KEY, async |_| {
+        let nothing = world.remembered.get(&moment, KEY, async |_: &u8| {
             world.reads.fetch_add(1, Ordering::SeqCst);
             Ok(None)
         });
