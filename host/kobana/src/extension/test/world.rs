@@ -200,7 +200,8 @@ mod tests {
             let world = World::open(&Persona { role, ..Persona::default() }).await.unwrap();
             assert_eq!(world.caller().workspace().map(|member| member.role), Some(role));
             let may = matches!(role, Role::Owner | Role::Admin);
-            let made = ask(&world, Method::Post, "/inboxes?x=1", Some(json!({"external_id": "new", "label": "New"}))).await;
+            let made =
+                ask(&world, Method::Post, "/inboxes?x=1", Some(json!({"external_id": "new", "label": "New"}))).await;
             assert_eq!(made, if may { 400 } else { 403 }, "{role}: x is no parameter");
             let made = ask(&world, Method::Post, "/inboxes", Some(json!({"external_id": "new", "label": "New"}))).await;
             assert_eq!(made, if may { 201 } else { 403 }, "{role}");
