@@ -65,7 +65,7 @@ fn whoever_is_no_host_of_this_version_is_told_apart() {
     is_away(&stranger, &read(&server, "x"), 30, "edge: KOBANA_EDGE_URL is no edge endpoint of kobana");
     let newer = Proxy::start(&endpoint(&server), |_| Fate::OtherVersion);
     let component = Setup::new(&newer.url(), KEY).start();
-    is_away(&component, &read(&server, "x"), 30, "edge: the host speaks version 2 and this component version 1");
+    is_away(&component, &read(&server, "x"), 30, "edge: the host speaks version 3 and this component version 2");
     assert_eq!(newer.count("authenticate"), 1);
     let older =
         Proxy::start(&endpoint(&server), |function| if function == "call" { Fate::Unknown } else { Fate::Pass });
