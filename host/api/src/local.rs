@@ -18,7 +18,7 @@ use kobana_wire::{Failure, Method, Request, Response};
 use crate::api::panic_error;
 use crate::endpoint::{Asked, Purpose};
 use crate::error::ApiError;
-use crate::operations::Table;
+use crate::operations::{Found, Table};
 use crate::reply::Written;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("x-idempotency-key");
@@ -114,7 +114,7 @@ impl Local {
         body: Body,
         purpose: Purpose,
     ) -> Result<Written, ApiError> {
-        let (endpoint, path) = self.api.table.find(method(request.method), &request.path)?;
+        let Found { endpoint, path } = self.api.table.find(method(request.method), &request.path)?;
         let query = encode(&request.query);
         let caller = Arc::clone(&self.caller);
         endpoint.serve(Asked { caller, path, query: &query, headers, body, purpose }).await

@@ -69,6 +69,13 @@ async fn serve(endpoint: &dyn Serve, request: Request) -> Result<Response, ApiEr
     endpoint.serve(asked).await.map(Response::from)
 }
 
+/// An operation that was found.
+pub(crate) struct Found<'a> {
+    pub(crate) endpoint: &'a dyn Serve,
+    /// The variables of the path, decoded; none if one of them is no UTF-8, and so names nothing.
+    pub(crate) path: Option<Map<String, Value>>,
+}
+
 /// Operations by path and method. Paths mean here what they mean to axum's router, which is made of the same tree.
 #[derive(Default)]
 pub(crate) struct Table {
@@ -89,15 +96,11 @@ impl Table {
         }
     }
 
-    /// The operation, and the variables of its path: none if one of them is no UTF-8, and so names nothing.
+    /// What a method and a path mean.
     ///
     /// # Errors
     /// [`ApiError::NotFound`] and [`ApiError::MethodNotAllowed`].
-    pub(crate) fn find(
-        &self,
-        method: Method,
-        path: &str,
-    ) -> Result<(&dyn Serve, Option<Map<String, Value>>), ApiError> {
+    pub(crate) fn find(&self, method: Method, path: &str) -> Result<Found<'_>, ApiError> {
         let found = self.paths.at(path).map_err(|_| ApiError::NotFound)?;
         let methods = self.methods.get(*found.value).ok_or(ApiError::NotFound)?;
         let (_, endpoint) = methods.iter().find(|(known, _)| *known == method).ok_or(ApiError::MethodNotAllowed)?;
@@ -105,7 +108,7 @@ impl Table {
             let value = percent_decode_str(value).decode_utf8().ok()?;
             Some((name.to_owned(), Value::from(value)))
         };
-        Ok((endpoint.as_ref(), found.params.iter().map(decoded).collect()))
+        Ok(Found { endpoint: endpoint.as_ref(), path: found.params.iter().map(decoded).collect() })
     }
 }
 
@@ -133,7 +136,7 @@ mod tests {
         let table = api().await.table();
         for operation in operations::all() {
             let path = operation.spec.path.replace("{id}", "a%2Fb").replace('{', "%7B").replace('}', "%7D");
-            let Ok((_, variables)) = table.find(operation.spec.method, &path) else { panic!("{path}") };
+            let Ok(Found { path: variables, .. }) = table.find(operation.spec.method, &path) else { panic!("{path}") };
             let id = variables.unwrap().get("id").cloned();
             assert_eq!(id.is_some(), operation.spec.path.contains("{id}"), "{path}");
             assert!(id.is_none_or(|id| id == "a/b"), "{path}");
@@ -149,7 +152,6 @@ mod tests {
         }
         assert_eq!(refused(Method::Delete, "/me"), Some(405));
         assert_eq!(refused(Method::Patch, "/inboxes"), Some(405));
-        let (_, variables) = table.find(Method::Get, "/inboxes/%FF").ok().unwrap();
-        assert_eq!(variables, None);
+        assert_eq!(table.find(Method::Get, "/inboxes/%FF").ok().unwrap().path, None);
     }
 }

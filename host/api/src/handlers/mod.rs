@@ -19,9 +19,11 @@ use crate::operations::Operations;
 
 /// Mounts the listed operations, in this order.
 macro_rules! mount_each {
-    ($operations:expr, $($operation:ty),+ $(,)?) => {
-        Ok($operations$(.mount::<$operation>()?)+)
-    };
+    ($operations:expr, $($operation:ty),+ $(,)?) => {{
+        let operations = $operations;
+        $(let operations = operations.mount::<$operation>()?;)+
+        Ok(operations)
+    }};
 }
 
 /// Mounts every operation of the contract.
