@@ -15,16 +15,24 @@ const PIECE: usize = 1024;
 /// Writes a text as a JSON string.
 pub(crate) fn push(out: &mut Vec<u8>, text: &str) {
     // Documents inside of answers have many quotes.
-    out.reserve(text.len() + text.len() / 4 + LONGEST * text.len().min(PIECE) + WORD + 2);
+    out.reserve(text.len() + text.len() / 4 + LONGEST + WORD + 2);
     out.push(b'"');
     for piece in text.as_bytes().chunks(PIECE) {
         let start = out.len();
-        // Room for the worst, and for what is written too much with the last word.
-        out.resize(start + LONGEST * piece.len() + WORD, 0);
+        // Room for the worst that may become of these bytes, and for what is written too much with the last word.
+        out.resize(start + piece.len() + (LONGEST - 1) * specials(piece) + WORD, 0);
         let written = escape(out.get_mut(start..).unwrap_or_default(), piece);
         out.truncate(start + written);
     }
     out.push(b'"');
+}
+
+/// How many bytes may not stand for themselves. Blocks are counted in bytes, so that the compiler counts sixteen at once.
+fn specials(piece: &[u8]) -> usize {
+    let count = |block: &[u8; BLOCK]| block.iter().fold(0_u8, |sum, byte| sum + u8::from(is_special(*byte)));
+    let (blocks, rest) = piece.as_chunks();
+    blocks.iter().map(|block| usize::from(count(block))).sum::<usize>()
+        + rest.iter().filter(|byte| is_special(**byte)).count()
 }
 
 /// Writes a piece of a text and says how many bytes it took. The room is enough for all that it may take and a word.
