@@ -78,7 +78,9 @@ fn what_is_no_question_is_refused() {
     let server = host();
     let call = ask::<Authenticate>(&server, KEY, &owner());
     send(&server, &call.clone().path("/edge/v2/nothing")).is(404);
-    send(&server, &call.clone().path("/edge/v2/authenticate")).is(404);
+    for other in ["/edge/v1/authenticate", "/edge/v3/authenticate"] {
+        send(&server, &call.clone().path(other)).is(404);
+    }
     send(&server, &call.clone().path("/edge/v2/call")).is(400);
     send(&server, &call.clone().body(Vec::new())).is(400);
     send(&server, &call.body(vec![0; (4 << 20) + 1])).is(413);
