@@ -1,6 +1,6 @@
 //! A guest that breaks costs one answer, and nobody else anything.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use http_body_util::Full;
 use kobana_runtime::{Limits, Stats};
@@ -12,16 +12,17 @@ use crate::support::{get, hostile, request};
 const BROKEN: &str = r#"{"jsonrpc":"2.0","error":{"code":-32603,"message":"Internal error"}}"#;
 
 /// Asks for something that breaks the guest, then whether the next request is served by a fresh instance.
-async fn breaks(target: &str) -> Duration {
-    let (runtime, _) = hostile(Limits { instances: 1, ..tight() });
+async fn breaks(target: &str) {
+    breaks_by(target, tight()).await;
+}
+
+async fn breaks_by(target: &str, limits: Limits) {
+    let (runtime, _) = hostile(Limits { instances: 1, ..limits });
     assert_eq!(get(&runtime, "/seen").await, (200, "1".to_owned()));
     assert_eq!(get(&runtime, "/seen").await, (200, "2".to_owned()), "instances are used again");
-    let start = Instant::now();
     assert_eq!(get(&runtime, target).await, (500, BROKEN.to_owned()));
-    let took = start.elapsed();
     assert_eq!(get(&runtime, "/seen").await, (200, "1".to_owned()), "a broken instance is not used again");
     assert_eq!(runtime.stats(), Stats { started: 2, ended: 1, failed: 1, leaked: 0, refused: 0 });
-    took
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -56,34 +57,32 @@ async fn half_an_answer_is_none() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn computing_is_bounded() {
-    let took = breaks("/spin").await;
-    assert!((Duration::from_millis(100)..Duration::from_secs(2)).contains(&took), "{took:?}");
+    // Nothing but what it may compute ends it.
+    breaks_by("/spin", Limits { deadline_ms: 600_000, ..tight() }).await;
 }
 
 /// One thread, all of it taken by a guest: its own deadline and everybody else still get their turns.
 #[tokio::test(flavor = "current_thread")]
 async fn a_computing_guest_steps_aside() {
     let (runtime, _) = hostile(Limits { cpu_ms: 2_000, deadline_ms: 10_000, ..tight() });
-    let (spun, fast) = tokio::join!(get(&runtime, "/spin"), async {
-        sleep(Duration::from_millis(50)).await;
-        let start = Instant::now();
-        assert_eq!(get(&runtime, "/seen").await.0, 200);
-        start.elapsed()
-    });
-    assert_eq!(spun.0, 500);
-    assert!(fast < Duration::from_secs(1), "{fast:?}");
+    let mut spinning = std::pin::pin!(get(&runtime, "/spin"));
+    tokio::select! {
+        biased;
+        _ = &mut spinning => panic!("nobody else got a turn"),
+        () = async {
+            sleep(Duration::from_millis(50)).await;
+            assert_eq!(get(&runtime, "/seen").await.0, 200);
+        } => {}
+    }
+    assert_eq!(spinning.await.0, 500);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_deadline_ends_what_computing_does_not() {
     let (runtime, _) = hostile(Limits { instances: 1, deadline_ms: 300, ..tight() });
-    let start = Instant::now();
     assert_eq!(get(&runtime, "/call?wait/5000").await, (500, BROKEN.to_owned()));
-    assert!(start.elapsed() < Duration::from_secs(2));
-    let (runtime, _) = hostile(Limits { instances: 1, deadline_ms: 300, cpu_ms: 100_000, ..tight() });
-    let start = Instant::now();
+    let (runtime, _) = hostile(Limits { instances: 1, deadline_ms: 300, cpu_ms: 600_000, ..tight() });
     assert_eq!(get(&runtime, "/spin").await, (500, BROKEN.to_owned()));
-    assert!(start.elapsed() < Duration::from_secs(2));
     assert_eq!(get(&runtime, "/seen").await, (200, "1".to_owned()));
 }
 
