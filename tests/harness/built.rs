@@ -12,7 +12,7 @@ pub(crate) fn built(package: &str) -> &'static [u8] {
     static BUILT: LazyLock<Mutex<HashMap<String, &'static [u8]>>> = LazyLock::new(Mutex::default);
     // A build that failed must not take the other tests along.
     let mut built = BUILT.lock().unwrap_or_else(|broken| broken.into_inner());
-    *built.entry(package.to_owned()).or_insert_with(|| build(package).leak())
+    built.entry(package.to_owned()).or_insert_with(|| build(package).leak())
 }
 
 fn build(package: &str) -> Vec<u8> {
