@@ -70,7 +70,7 @@ soak *ARGS:
     cargo build --release -p kobana
     tests/bench/soak --kobana target/release/kobana "$@"
 
-# Measure what hostile extensions of one workspace do to the others, in about 12 minutes
+# Measure what hostile extensions of one workspace do to the others, in about 18 minutes
 [positional-arguments]
 hostile *ARGS:
     cargo build -p kobana
